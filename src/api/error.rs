@@ -1,0 +1,94 @@
+//! What a request gets when it cannot be done: a stable code, and words for the person.
+
+use leptos::server_fn::{
+    codec::JsonEncoding,
+    error::{FromServerFnError, ServerFnErrorErr},
+};
+use serde::{Deserialize, Serialize};
+
+/// Says what happened, what was kept and what to do next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct ApiError {
+    pub code: ErrorCode,
+    pub message: String,
+}
+
+/// The stable, machine-readable cause. Each stands for one HTTP status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// 400: the request is not of the form that is asked for.
+    BadRequest,
+    /// 403: the request came from another site.
+    Forbidden,
+    /// 404: there is no such thing, or it is somebody else's.
+    NotFound,
+    /// 409: a run is at work on this conversation already.
+    RunActive,
+    /// 409: this intent's id was used before, for something else.
+    IntentReused,
+    /// 413: the request is longer than a limit.
+    TooLarge,
+    /// 500: a fault of Parlor.
+    Internal,
+    /// 503: storage does not work, or the server is stopping.
+    Unavailable,
+    /// The server could not be reached (made by the browser, never sent).
+    Unreachable,
+}
+
+impl ErrorCode {
+    /// The HTTP status that goes with the code.
+    pub fn status(self) -> u16 {
+        match self {
+            Self::BadRequest => 400,
+            Self::Forbidden => 403,
+            Self::NotFound => 404,
+            Self::RunActive | Self::IntentReused => 409,
+            Self::TooLarge => 413,
+            Self::Internal => 500,
+            Self::Unavailable | Self::Unreachable => 503,
+        }
+    }
+
+    /// The code as it is on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BadRequest => "bad_request",
+            Self::Forbidden => "forbidden",
+            Self::NotFound => "not_found",
+            Self::RunActive => "run_active",
+            Self::IntentReused => "intent_reused",
+            Self::TooLarge => "too_large",
+            Self::Internal => "internal",
+            Self::Unavailable => "unavailable",
+            Self::Unreachable => "unreachable",
+        }
+    }
+}
+
+impl ApiError {
+    /// An error with a code and words for the person.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+}
+
+impl FromServerFnError for ApiError {
+    type Encoder = JsonEncoding;
+
+    fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
+        match error {
+            ServerFnErrorErr::Request(_) => Self::new(
+                ErrorCode::Unreachable,
+                "The server could not be reached. Nothing was changed; try again when it is back.",
+            ),
+            ServerFnErrorErr::Args(cause) | ServerFnErrorErr::MissingArg(cause) => {
+                Self::new(ErrorCode::BadRequest, format!("The request could not be read: {cause}."))
+            }
+            // The cause is for the log, not for the person.
+            _ => Self::new(ErrorCode::Internal, "Something went wrong in Parlor. Its log says what."),
+        }
+    }
+}

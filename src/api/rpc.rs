@@ -1,0 +1,72 @@
+//! The page's own intents and queries, as typed server functions under `/rpc`.
+
+use leptos::prelude::*;
+use server_fn::codec::{GetUrl, Json};
+
+use super::ApiError;
+use crate::protocol::{
+    ConversationId, ConversationList, MessageId, RunStatus, Transcript,
+    chat::ModelList,
+    conversation_list::ListCursor,
+    intent::{self, Started},
+};
+
+/// Sends a message and has it answered.
+#[server(prefix = "/rpc", endpoint = "send_message", input = Json)]
+pub async fn send_message(intent: intent::SendMessage) -> Result<Started, ApiError> {
+    todo!("{intent:?}")
+}
+
+/// Answers a message once more.
+#[server(prefix = "/rpc", endpoint = "regenerate", input = Json)]
+pub async fn regenerate(intent: intent::Regenerate) -> Result<Started, ApiError> {
+    todo!("{intent:?}")
+}
+
+/// Stops a run. Stopping one that has ended changes nothing. Gives the status that the run has then.
+#[server(prefix = "/rpc", endpoint = "stop_run", input = Json)]
+pub async fn stop_run(message_id: MessageId) -> Result<RunStatus, ApiError> {
+    todo!("{message_id}")
+}
+
+/// Gives a conversation another title.
+#[server(prefix = "/rpc", endpoint = "rename_conversation", input = Json)]
+pub async fn rename_conversation(conversation_id: ConversationId, title: String) -> Result<(), ApiError> {
+    todo!("{conversation_id} {title}")
+}
+
+/// Deletes a conversation with all that is in it, and stops its run.
+#[server(prefix = "/rpc", endpoint = "delete_conversation", input = Json)]
+pub async fn delete_conversation(conversation_id: ConversationId) -> Result<(), ApiError> {
+    todo!("{conversation_id}")
+}
+
+/// Has a conversation answered by another model from now on.
+#[server(prefix = "/rpc", endpoint = "choose_model", input = Json)]
+pub async fn choose_model(conversation_id: ConversationId, model: String) -> Result<(), ApiError> {
+    todo!("{conversation_id} {model}")
+}
+
+/// Shows another branch of a conversation: the one that ends with `leaf_id`.
+#[server(prefix = "/rpc", endpoint = "select_leaf", input = Json)]
+pub async fn select_leaf(conversation_id: ConversationId, leaf_id: MessageId) -> Result<(), ApiError> {
+    todo!("{conversation_id} {leaf_id}")
+}
+
+/// A conversation as it stands now.
+#[server(prefix = "/rpc", endpoint = "conversation", input = GetUrl)]
+pub async fn conversation(conversation_id: ConversationId) -> Result<Transcript, ApiError> {
+    todo!("{conversation_id}")
+}
+
+/// A page of the list of conversations: the newest ones, or those after `before`.
+#[server(prefix = "/rpc", endpoint = "conversations", input = Json)]
+pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationList, ApiError> {
+    todo!("{before:?}")
+}
+
+/// The models that can be chosen now.
+#[server(prefix = "/rpc", endpoint = "models", input = GetUrl)]
+pub async fn models() -> Result<ModelList, ApiError> {
+    todo!()
+}

@@ -1,0 +1,23 @@
+//! What the chat page and the server ask each other besides the event stream.
+
+use serde::{Deserialize, Serialize};
+
+/// A model that can be chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelInfo {
+    /// `endpoint/model`: what a conversation remembers.
+    pub id: String,
+    /// The name to show.
+    pub name: String,
+    /// The endpoint that serves it, as the settings name it.
+    pub endpoint: String,
+}
+
+/// The models there are, and what is wrong with endpoints that could not be asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelList {
+    pub models: Vec<ModelInfo>,
+    /// The model that a new conversation starts with, if there is one.
+    pub default: Option<String>,
+    pub problems: Vec<super::RunError>,
+}

@@ -1,0 +1,124 @@
+//! The list of conversations, and the reducer that keeps it true.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ConversationId, Event, EventBody, MessageId, Position, Timestamp};
+
+/// A conversation as the list shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConversationSummary {
+    pub id: ConversationId,
+    pub title: String,
+    /// When something last happened in it: the list's order.
+    pub updated_at: Timestamp,
+    /// The run that works on it now.
+    pub active_run: Option<MessageId>,
+}
+
+/// The newest part of a user's list of conversations, as it stood at a position of the log.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConversationList {
+    /// Every event up to here is in this state; [`apply`] skips them.
+    pub as_of: Position,
+    /// Newest activity first.
+    pub conversations: Vec<ConversationSummary>,
+    /// Whether there are older conversations than the last one here.
+    pub has_more: bool,
+}
+
+/// Where the next page of the list begins: after this conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListCursor {
+    pub updated_at: Timestamp,
+    pub id: ConversationId,
+}
+
+impl ConversationList {
+    /// Where the next page begins, if there is one.
+    pub fn cursor(&self) -> Option<ListCursor> {
+        let last = self.conversations.last().filter(|_| self.has_more)?;
+        Some(ListCursor { updated_at: last.updated_at, id: last.id })
+    }
+
+    /// Adds an older page. What moved up since the page was asked for is there already and stays.
+    pub fn append(&mut self, page: ConversationList) {
+        for older in page.conversations {
+            if self.get(older.id).is_none() {
+                self.conversations.push(older);
+            }
+        }
+        self.has_more = page.has_more;
+    }
+
+    /// The conversation with this id, if it is in the part of the list that is loaded.
+    pub fn get(&self, id: ConversationId) -> Option<&ConversationSummary> {
+        self.conversations.iter().find(|conversation| conversation.id == id)
+    }
+
+    fn change(&mut self, id: ConversationId, change: impl FnOnce(&mut ConversationSummary)) -> bool {
+        self.conversations.iter_mut().find(|conversation| conversation.id == id).map(change).is_some()
+    }
+
+    /// Puts a conversation where its last activity belongs: at the top.
+    fn move_up(&mut self, id: ConversationId, at: Timestamp) -> bool {
+        let Some(index) = self.conversations.iter().position(|conversation| conversation.id == id) else {
+            return false;
+        };
+        let mut conversation = self.conversations.remove(index);
+        conversation.updated_at = conversation.updated_at.max(at);
+        self.conversations.insert(0, conversation);
+        true
+    }
+}
+
+/// What the reducer could make of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// The list is as it was.
+    Unchanged,
+    Changed,
+    /// Something happened in a conversation that is not in the loaded part of the list: it belongs at the
+    /// top now, and its summary has to be asked for.
+    Unknown(ConversationId),
+}
+
+/// Applies one event of the list's user.
+pub fn apply(list: &mut ConversationList, event: &Event) -> Listed {
+    if event.position <= list.as_of {
+        return Listed::Unchanged;
+    }
+    list.as_of = event.position;
+    let id = event.conversation_id;
+    let known = match &event.body {
+        EventBody::ConversationCreated { title, created_at } => {
+            if list.get(id).is_none() {
+                let (title, updated_at) = (title.clone(), *created_at);
+                list.conversations.insert(0, ConversationSummary { id, title, updated_at, active_run: None });
+            }
+            true
+        }
+        EventBody::ConversationRenamed { title } => {
+            // A title far down the list is loaded with its page.
+            return changed(list.change(id, |conversation| conversation.title.clone_from(title)));
+        }
+        EventBody::ConversationDeleted => {
+            let before = list.conversations.len();
+            list.conversations.retain(|conversation| conversation.id != id);
+            return changed(list.conversations.len() != before);
+        }
+        EventBody::UserMessageSaved { created_at, .. } => list.move_up(id, *created_at),
+        EventBody::RunStarted { created_at, .. } => {
+            let run = event.message_id;
+            list.move_up(id, *created_at) && list.change(id, |conversation| conversation.active_run = run)
+        }
+        body if body.terminal_status().is_some() => {
+            return changed(list.change(id, |conversation| conversation.active_run = None));
+        }
+        _ => return Listed::Unchanged,
+    };
+    if known { Listed::Changed } else { Listed::Unknown(id) }
+}
+
+fn changed(changed: bool) -> Listed {
+    if changed { Listed::Changed } else { Listed::Unchanged }
+}

@@ -1,0 +1,139 @@
+//! Events: every change to what a person sees, in one ordered log per user.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ConversationId, MessageId, RunError, RunStatus, Timestamp};
+
+/// A place in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Position(pub u64);
+
+impl Position {
+    /// The position that follows this one.
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+/// One entry of a user's log. On the wire it is one flat JSON object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    pub position: Position,
+    pub conversation_id: ConversationId,
+    /// The run that the event belongs to; `None` for what concerns the conversation as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<MessageId>,
+    #[serde(flatten)]
+    pub body: EventBody,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum EventBody {
+    /// A conversation came to be, with its first message.
+    ConversationCreated { title: String, created_at: Timestamp },
+    /// A conversation has another title.
+    ConversationRenamed { title: String },
+    /// A conversation will be answered by another model from now on.
+    ModelChosen { model: String },
+    /// A conversation and all that was in it is gone.
+    ConversationDeleted,
+    /// Another branch of the conversation is the one that is shown.
+    LeafSelected { leaf_id: MessageId },
+    /// A person's message is stored; its answer will have the announced id.
+    UserMessageSaved {
+        user_message_id: MessageId,
+        expected_assistant_message_id: MessageId,
+        parent_id: Option<MessageId>,
+        text: String,
+        created_at: Timestamp,
+    },
+    /// A run began: an answer to the message `parent_id`.
+    RunStarted { parent_id: MessageId, model: String, created_at: Timestamp },
+    /// What the run is doing, while there is nothing else to show.
+    Status { message: String },
+    /// More of the model's reasoning.
+    Thinking {
+        node: usize,
+        part: usize,
+        /// Where the delta begins in the part, in bytes of UTF-8.
+        offset: usize,
+        text: String,
+    },
+    /// More of the answer.
+    TextDelta {
+        node: usize,
+        part: usize,
+        /// Where the delta begins in the part, in bytes of UTF-8.
+        offset: usize,
+        text: String,
+    },
+    /// The run ended: the model finished.
+    Complete { ended_at: Timestamp },
+    /// The run ended: a person stopped it.
+    Cancelled { ended_at: Timestamp },
+    /// The run ended: it failed or was interrupted (`status`).
+    Error { status: RunStatus, error: RunError, message: String, ended_at: Timestamp },
+    /// What stood here was deleted; only its position is kept.
+    Empty,
+}
+
+impl EventBody {
+    /// The status that this event gives to its run, if it is the run's last one.
+    pub fn terminal_status(&self) -> Option<RunStatus> {
+        match self {
+            Self::Complete { .. } => Some(RunStatus::Complete),
+            Self::Cancelled { .. } => Some(RunStatus::Stopped),
+            Self::Error { status, .. } => Some(*status),
+            _ => None,
+        }
+    }
+
+    /// The last event of a run that ends with `status`.
+    ///
+    /// `error` is what a failed or interrupted run tells the person.
+    pub fn ended(status: RunStatus, error: Option<RunError>, ended_at: Timestamp) -> Self {
+        match (status, error) {
+            (RunStatus::Stopped, _) => Self::Cancelled { ended_at },
+            (status @ (RunStatus::Failed | RunStatus::Interrupted), error) => {
+                let error = error.unwrap_or_else(|| RunError {
+                    code: status.as_str().into(),
+                    message: "The answer broke off.".into(),
+                    hint: String::new(),
+                });
+                Self::Error { status, message: error.message.clone(), error, ended_at }
+            }
+            _ => Self::Complete { ended_at },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_one_flat_object_with_the_names_of_the_contract() {
+        let conversation_id = ConversationId::new();
+        let message_id = MessageId::new();
+        let event = Event {
+            position: Position(7),
+            conversation_id,
+            message_id: Some(message_id),
+            body: EventBody::TextDelta { node: 0, part: 1, offset: 5, text: "hi".into() },
+        };
+        let json = serde_json::to_value(&event).unwrap();
+        assert_eq!(
+            json,
+            serde_json::json!({
+                "position": 7, "conversation_id": conversation_id, "message_id": message_id,
+                "type": "text_delta", "node": 0, "part": 1, "offset": 5, "text": "hi",
+            })
+        );
+        assert_eq!(serde_json::from_value::<Event>(json).unwrap(), event);
+    }
+}

@@ -1,0 +1,70 @@
+//! Identifiers. Each is a UUIDv7 (RFC 9562), so that ids made later sort later, and each has a type of its own.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub Uuid);
+
+        impl $name {
+            /// A new id, later than all that were made before it on this machine.
+            pub fn new() -> Self {
+                Self(Uuid::now_v7())
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = uuid::Error;
+
+            fn from_str(s: &str) -> Result<Self, Self::Err> {
+                s.parse().map(Self)
+            }
+        }
+    };
+}
+
+id!(
+    /// Whose data a row or an event is. Every row and every query has one.
+    UserId
+);
+id!(
+    /// A conversation; made by the client, so that it is final before the server has seen it.
+    ConversationId
+);
+id!(
+    /// A message. An assistant message's id is also the id of the run that produces it.
+    MessageId
+);
+id!(
+    /// One intent of a person (send, regenerate …). The same id twice does it once.
+    IntentId
+);
+
+impl UserId {
+    /// The one user there is until there are accounts.
+    pub const LOCAL: Self = Self(Uuid::from_u128(1));
+}

@@ -1,0 +1,76 @@
+//! Intents: what a person wants done. The client makes the ids, so nothing has to be renamed later, and the
+//! same intent sent twice is done once.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ConversationId, IntentId, MessageId};
+
+/// Send a message and have it answered. Makes the conversation if there is none with that id yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendMessage {
+    pub intent_id: IntentId,
+    pub conversation_id: ConversationId,
+    pub user_message_id: MessageId,
+    pub text: String,
+    /// The model to answer, as `endpoint/model`; without it, the conversation's, else the default one.
+    #[serde(default)]
+    pub model: Option<String>,
+}
+
+/// Answer a person's message once more: a sibling of the answer that is there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Regenerate {
+    pub intent_id: IntentId,
+    pub conversation_id: ConversationId,
+    /// The answer to make another one of.
+    pub message_id: MessageId,
+    /// The model to answer, as `endpoint/model`; without it, the conversation's.
+    #[serde(default)]
+    pub model: Option<String>,
+}
+
+/// What became of an intent that starts a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    pub conversation_id: ConversationId,
+    pub user_message_id: MessageId,
+    /// The run, which is the message that it will produce.
+    pub assistant_message_id: MessageId,
+}
+
+/// A title from a conversation's first message: its first 30 characters, cut at a word.
+pub fn title_from(text: &str) -> String {
+    const LENGTH: usize = 30;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    if line.chars().count() <= LENGTH {
+        return line;
+    }
+    let cut: String = line.chars().take(LENGTH).collect();
+    let next_is_space = line.chars().nth(LENGTH) == Some(' ');
+    let whole_words = if next_is_space { Some(cut.as_str()) } else { cut.rsplit_once(' ').map(|(head, _)| head) };
+    // One long word (a URL, a language without spaces) is cut where the length ends.
+    format!("{}…", whole_words.unwrap_or(&cut).trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::title_from;
+
+    #[test]
+    fn a_title_is_cut_at_a_word() {
+        let cases = [
+            ("Hello", "Hello"),
+            ("  spaces \n and\tlines  ", "spaces and lines"),
+            ("exactly thirty characters long", "exactly thirty characters long"),
+            ("exactly thirty characters long and more", "exactly thirty characters long…"),
+            ("What is the unemployment rate in Denmark?", "What is the unemployment rate…"),
+            ("Donaudampfschifffahrtsgesellschaftskapitän", "Donaudampfschifffahrtsgesellsc…"),
+            ("日本語の長い質問を書いてみるとどうなるのかを確かめるための文章です。", "日本語の長い質問を書いてみるとどうなるのかを確かめるための文…"),
+            ("", ""),
+        ];
+        for (text, title) in cases {
+            assert_eq!(title_from(text), title);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! What the two halves, and any other client, say to each other: ids, messages, events, the reducer
+//! and the framing of the event stream.
+//!
+//! Serde only, no business logic, no I/O; compiled for the server and for the browser. What an event
+//! *means* is here ([`transcript`], [`conversation_list`]) and nowhere else.
+
+pub mod chat;
+pub mod conversation_list;
+pub mod event;
+pub mod id;
+pub mod intent;
+pub mod message;
+pub mod sse;
+pub mod time;
+pub mod transcript;
+
+pub use conversation_list::{ConversationList, ConversationSummary};
+pub use event::{Event, EventBody, Position};
+pub use id::{ConversationId, IntentId, MessageId, UserId};
+pub use message::{AssistantMessage, Message, MessageBody, Node, Part, RunError, RunStatus};
+pub use time::Timestamp;
+pub use transcript::Transcript;

@@ -1,0 +1,215 @@
+//! Server-sent events: the framing of every event stream, in both directions.
+//!
+//! The format is that of the WHATWG HTML standard, section 9.2
+//! (<https://html.spec.whatwg.org/multipage/server-sent-events.html>). The decoder takes bytes as they come, cut
+//! anywhere, and never holds more than its limit.
+
+use std::fmt::Write;
+
+/// One event of a stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// The `id:` of this very frame, if it had one.
+    pub id: Option<String>,
+    /// The `event:` field; without it a frame is a "message".
+    pub event: Option<String>,
+    /// The `data:` lines, joined with line feeds.
+    pub data: String,
+}
+
+/// A comment, which clients ignore: it keeps a connection from looking dead.
+pub const HEARTBEAT: &str = ": heartbeat\n\n";
+
+/// Writes one frame. `data` may have several lines.
+pub fn encode(id: Option<u64>, event: Option<&str>, data: &str) -> String {
+    let mut frame = String::with_capacity(data.len() + 40);
+    if let Some(id) = id {
+        // Writing to a string cannot fail.
+        let _ = writeln!(frame, "id: {id}");
+    }
+    if let Some(event) = event {
+        let _ = writeln!(frame, "event: {event}");
+    }
+    // A carriage return would end the line too.
+    for line in data.split(['\n', '\r']) {
+        let _ = writeln!(frame, "data: {line}");
+    }
+    frame.push('\n');
+    frame
+}
+
+/// A frame was longer than the decoder's limit. The stream cannot be followed any further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a frame of the event stream is longer than {limit} bytes")]
+pub struct FrameTooLong {
+    pub limit: usize,
+}
+
+/// Takes the bytes of a stream, gives its frames.
+#[derive(Debug)]
+pub struct Decoder {
+    limit: usize,
+    /// The line that has not ended yet.
+    line: Vec<u8>,
+    /// The last byte was a carriage return: a line feed that follows belongs to it.
+    after_cr: bool,
+    /// Nothing but a byte order mark may have come so far.
+    at_start: bool,
+    frame: Frame,
+    has_data: bool,
+    /// Bytes in `line` and `frame`.
+    held: usize,
+}
+
+impl Decoder {
+    /// A decoder that refuses frames of more than `limit` bytes.
+    pub fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            line: Vec::new(),
+            after_cr: false,
+            at_start: true,
+            frame: Frame::default(),
+            has_data: false,
+            held: 0,
+        }
+    }
+
+    /// Takes the next bytes and appends the frames that they complete to `frames`.
+    ///
+    /// A frame that the stream's end cuts off is never given, as the standard wants it.
+    ///
+    /// # Errors
+    ///
+    /// [`FrameTooLong`]; the frames before the one that is too long have been given.
+    pub fn push(&mut self, mut bytes: &[u8], frames: &mut Vec<Frame>) -> Result<(), FrameTooLong> {
+        if self.after_cr && !bytes.is_empty() {
+            self.after_cr = false;
+            bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
+        }
+        while let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            self.hold(&bytes[..end])?;
+            frames.extend(self.end_line());
+            let crlf = bytes[end..].starts_with(b"\r\n");
+            self.after_cr = bytes[end..] == *b"\r";
+            bytes = &bytes[end + 1 + usize::from(crlf)..];
+        }
+        self.hold(bytes)
+    }
+
+    fn hold(&mut self, bytes: &[u8]) -> Result<(), FrameTooLong> {
+        self.held += bytes.len();
+        if self.held > self.limit {
+            return Err(FrameTooLong { limit: self.limit });
+        }
+        self.line.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Option<Frame> {
+        let mut line = std::mem::take(&mut self.line);
+        if std::mem::take(&mut self.at_start) && line.starts_with(b"\xEF\xBB\xBF") {
+            line.drain(..3);
+        }
+        if line.is_empty() {
+            self.held = 0;
+            let frame = std::mem::take(&mut self.frame);
+            return std::mem::take(&mut self.has_data).then_some(frame);
+        }
+        let line = String::from_utf8_lossy(&line);
+        let (field, value) = line.split_once(':').unwrap_or((&line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "data" => {
+                if self.has_data {
+                    self.frame.data.push('\n');
+                }
+                self.has_data = true;
+                self.frame.data.push_str(value);
+            }
+            "id" if !value.contains('\0') => self.frame.id = Some(value.to_owned()),
+            "event" => self.frame.event = Some(value.to_owned()),
+            // Comments, `retry` and what is not in the standard.
+            _ => self.held -= line.len().min(self.held),
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn decode(chunks: &[&[u8]]) -> Vec<Frame> {
+        let mut decoder = Decoder::new(1 << 20);
+        let mut frames = Vec::new();
+        for chunk in chunks {
+            decoder.push(chunk, &mut frames).unwrap();
+        }
+        frames
+    }
+
+    fn data(text: &str) -> Frame {
+        Frame { data: text.into(), ..Frame::default() }
+    }
+
+    #[test]
+    fn the_examples_of_the_standard_decode_as_it_says() {
+        let cases: [(&str, Vec<Frame>); 5] = [
+            ("data: YHOO\ndata: +2\ndata: 10\n\n", vec![data("YHOO\n+2\n10")]),
+            (
+                ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
+                vec![
+                    Frame { id: Some("1".into()), ..data("first event") },
+                    Frame { id: Some(String::new()), ..data("second event") },
+                    data(" third event"),
+                ],
+            ),
+            ("data\n\ndata\ndata\n\ndata:", vec![data(""), data("\n")]),
+            ("\u{feff}data:test\r\n\r\ndata: test\r\r", vec![data("test"), data("test")]),
+            ("event: reset\ndata: {}\n\n", vec![Frame { event: Some("reset".into()), ..data("{}") }]),
+        ];
+        for (stream, frames) in cases {
+            assert_eq!(decode(&[stream.as_bytes()]), frames, "{stream:?}");
+        }
+    }
+
+    #[test]
+    fn a_frame_over_the_limit_is_refused_and_comments_do_not_count() {
+        let mut frames = Vec::new();
+        let mut decoder = Decoder::new(10);
+        for _ in 0..100 {
+            decoder.push(b": beat\n", &mut frames).unwrap();
+        }
+        decoder.push(b"data: 1\n\ndata: ", &mut frames).unwrap();
+        assert_eq!(decoder.push(&[b'x'; 10], &mut frames), Err(FrameTooLong { limit: 10 }));
+        assert_eq!(frames, [data("1")]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_encoded_comes_back_however_it_is_cut(
+            texts in prop::collection::vec("[ -~\u{e9}\u{1f980}\n]{0,12}", 1..6),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+        ) {
+            let mut stream = String::new();
+            for (index, text) in texts.iter().enumerate() {
+                stream += &encode(Some(index as u64), None, text);
+                stream += HEARTBEAT;
+            }
+            let bytes = stream.as_bytes();
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            let chunks: Vec<&[u8]> = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
+            let expected: Vec<Frame> = texts
+                .iter()
+                .enumerate()
+                .map(|(index, text)| Frame { id: Some(index.to_string()), ..data(text) })
+                .collect();
+            prop_assert_eq!(decode(&chunks), expected);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! The reducer: the only code that turns events into what a conversation shows.
+//!
+//! The server folds stored events with it, the browser live and replayed ones. It does no I/O and knows no
+//! views; it says what it touched, so that a view repaints that and nothing else.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AssistantMessage, ConversationId, Event, EventBody, Message, MessageBody, MessageId, Node, Part, Position,
+};
+
+/// A conversation as it stood at a position of its user's log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transcript {
+    pub conversation_id: ConversationId,
+    /// Every event up to here is in this state; [`apply`] skips them.
+    pub as_of: Position,
+    pub title: String,
+    /// The model that the next message will be sent to, as `endpoint/model`.
+    pub model: Option<String>,
+    /// In the order of their making; a tree through `parent_id`.
+    pub messages: Vec<Message>,
+    /// The message at the end of the branch that is shown.
+    pub active_leaf: Option<MessageId>,
+    /// The conversation was deleted; it stays empty.
+    #[serde(default)]
+    pub deleted: bool,
+}
+
+/// What an event touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touched {
+    /// Nothing that is shown: the event was for another conversation, or already in the state.
+    Nothing,
+    /// The title, the model, or that the conversation exists.
+    Conversation,
+    /// Which messages there are, or which branch is shown.
+    Messages,
+    /// A run's status, activity or error.
+    Run(MessageId),
+    /// The text of one part, from the byte `from` on. A new part begins at 0.
+    Part { message_id: MessageId, node: usize, part: usize, from: usize },
+}
+
+/// The event does not follow from the state: something before it is missing. Load a snapshot again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an event before position {} is missing", .0.0)]
+pub struct Gap(pub Position);
+
+impl Transcript {
+    /// A conversation of which nothing has happened yet.
+    pub fn new(conversation_id: ConversationId) -> Self {
+        Self {
+            conversation_id,
+            as_of: Position(0),
+            title: String::new(),
+            model: None,
+            messages: Vec::new(),
+            active_leaf: None,
+            deleted: false,
+        }
+    }
+
+    /// The message with this id.
+    pub fn message(&self, id: MessageId) -> Option<&Message> {
+        // What is asked for is nearly always at the end.
+        self.messages.iter().rev().find(|message| message.id == id)
+    }
+
+    fn assistant_mut(&mut self, id: MessageId) -> Option<&mut AssistantMessage> {
+        self.messages.iter_mut().rev().find(|message| message.id == id)?.assistant_mut()
+    }
+
+    /// The messages of the branch that is shown, first to last.
+    pub fn branch(&self) -> Vec<&Message> {
+        let mut branch = Vec::new();
+        let mut next = self.active_leaf;
+        // A parent always stands before its child, so one walk from the end meets them all.
+        for message in self.messages.iter().rev() {
+            if Some(message.id) == next {
+                branch.push(message);
+                next = message.parent_id;
+            }
+        }
+        branch.reverse();
+        branch
+    }
+
+    /// The messages with the same parent as `message`, itself included, oldest first.
+    pub fn siblings(&self, message: &Message) -> Vec<MessageId> {
+        self.messages
+            .iter()
+            .filter(|other| other.parent_id == message.parent_id && same_role(&other.body, &message.body))
+            .map(|other| other.id)
+            .collect()
+    }
+
+    /// The end of the branch that was last grown from `id`.
+    pub fn leaf_below(&self, id: MessageId) -> MessageId {
+        let mut leaf = id;
+        while let Some(child) = self.messages.iter().rev().find(|message| message.parent_id == Some(leaf)) {
+            leaf = child.id;
+        }
+        leaf
+    }
+
+    /// The run that works on this conversation now.
+    pub fn active_run(&self) -> Option<MessageId> {
+        self.messages.iter().rev().find_map(|message| {
+            message.assistant().filter(|assistant| !assistant.status.is_terminal()).map(|_| message.id)
+        })
+    }
+}
+
+fn same_role(a: &MessageBody, b: &MessageBody) -> bool {
+    std::mem::discriminant(a) == std::mem::discriminant(b)
+}
+
+/// Applies one event of the conversation's user to its state.
+///
+/// Events at or below `as_of`, and those of other conversations, change nothing.
+///
+/// # Errors
+///
+/// [`Gap`] if the event shows that an earlier one is missing; the state is then as it was.
+pub fn apply(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
+    if event.position <= state.as_of || event.conversation_id != state.conversation_id {
+        return Ok(Touched::Nothing);
+    }
+    let touched = change(state, event)?;
+    state.as_of = event.position;
+    Ok(touched)
+}
+
+fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
+    match &event.body {
+        EventBody::ConversationCreated { title, .. } | EventBody::ConversationRenamed { title } => {
+            state.title.clone_from(title);
+            return Ok(Touched::Conversation);
+        }
+        EventBody::ModelChosen { model } => {
+            state.model = Some(model.clone());
+            return Ok(Touched::Conversation);
+        }
+        EventBody::ConversationDeleted => {
+            state.messages.clear();
+            state.active_leaf = None;
+            state.deleted = true;
+            return Ok(Touched::Messages);
+        }
+        EventBody::LeafSelected { leaf_id } => {
+            state.active_leaf = Some(*leaf_id);
+            return Ok(Touched::Messages);
+        }
+        EventBody::UserMessageSaved { user_message_id, parent_id, text, created_at, .. } => {
+            state.messages.push(Message {
+                id: *user_message_id,
+                parent_id: *parent_id,
+                created_at: *created_at,
+                body: MessageBody::User { text: text.clone() },
+            });
+            state.active_leaf = Some(*user_message_id);
+            return Ok(Touched::Messages);
+        }
+        EventBody::Empty => return Ok(Touched::Nothing),
+        _ => {}
+    }
+    let Some(message_id) = event.message_id else { return Ok(Touched::Nothing) };
+    if let EventBody::RunStarted { parent_id, model, created_at } = &event.body {
+        state.model = Some(model.clone());
+        state.messages.push(Message {
+            id: message_id,
+            parent_id: Some(*parent_id),
+            created_at: *created_at,
+            body: MessageBody::Assistant(AssistantMessage::started(model.clone())),
+        });
+        state.active_leaf = Some(message_id);
+        return Ok(Touched::Messages);
+    }
+    let assistant = state.assistant_mut(message_id).ok_or(Gap(event.position))?;
+    apply_to_run(assistant, &event.body)
+        .map(|touched| match touched {
+            RunTouched::Nothing => Touched::Nothing,
+            RunTouched::Run => Touched::Run(message_id),
+            RunTouched::Part { node, part, from } => Touched::Part { message_id, node, part, from },
+        })
+        .ok_or(Gap(event.position))
+}
+
+/// What an event touched in its run's message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunTouched {
+    Nothing,
+    Run,
+    Part { node: usize, part: usize, from: usize },
+}
+
+/// Applies an event to its run's message; `None` if an earlier event is missing.
+///
+/// After a run's last event nothing changes it any more.
+pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<RunTouched> {
+    if run.status.is_terminal() {
+        return Some(RunTouched::Nothing);
+    }
+    if let Some(status) = event.terminal_status() {
+        run.status = status;
+        run.activity = None;
+        match event {
+            EventBody::Error { error, ended_at, .. } => {
+                run.error = Some(error.clone());
+                run.ended_at = Some(*ended_at);
+            }
+            EventBody::Complete { ended_at } | EventBody::Cancelled { ended_at } => run.ended_at = Some(*ended_at),
+            _ => {}
+        }
+        return Some(RunTouched::Run);
+    }
+    match event {
+        EventBody::Status { message } => {
+            run.activity = Some(message.clone());
+            Some(RunTouched::Run)
+        }
+        EventBody::Thinking { node, part, offset, text } => {
+            extend(run, *node, *part, *offset, text, || Part::Thinking { text: String::new() })
+        }
+        EventBody::TextDelta { node, part, offset, text } => {
+            extend(run, *node, *part, *offset, text, || Part::Text { text: String::new() })
+        }
+        _ => Some(RunTouched::Nothing),
+    }
+}
+
+/// Adds `delta` at `offset` of a part, which begins to exist with its first delta.
+fn extend(
+    run: &mut AssistantMessage,
+    node: usize,
+    part: usize,
+    offset: usize,
+    delta: &str,
+    empty: impl FnOnce() -> Part,
+) -> Option<RunTouched> {
+    if node == run.nodes.len() && part == 0 {
+        run.nodes.push(Node::default());
+    }
+    let parts = &mut run.nodes.get_mut(node)?.parts;
+    if part == parts.len() {
+        parts.push(empty());
+    }
+    let (Part::Thinking { text } | Part::Text { text }) = parts.get_mut(part)?;
+    let known = text.len().checked_sub(offset)?;
+    // A delta that overlaps what is there was seen before; only what goes beyond it is new.
+    let Some(new) = delta.get(known..) else { return Some(RunTouched::Nothing) };
+    let from = text.len();
+    text.push_str(new);
+    run.activity = None;
+    Some(RunTouched::Part { node, part, from })
+}
+

@@ -1,0 +1,105 @@
+//! Models: where they are, and how to talk with them.
+//!
+//! An adapter turns the wire stream of one kind of model server into the same small set of
+//! [`ModelEvent`]s. It keeps no conversation, retries nothing and knows nothing of runs: what an event or
+//! an error means for a run is decided in `agent`.
+
+use std::{fmt, pin::Pin, time::Duration};
+
+use futures::Stream;
+
+use crate::protocol::{RunError, chat::ModelInfo};
+
+/// What a model says, in the order in which it says it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelEvent {
+    /// More of its reasoning.
+    Thinking(String),
+    /// More of its answer.
+    Text(String),
+    /// It begins to ask for a tool call; `index` is the call's place among those of this answer.
+    ToolCall { index: usize, id: String, name: String },
+    /// More of a tool call's arguments, which are JSON once they are whole.
+    ToolArguments { index: usize, delta: String },
+    /// What the call has cost so far.
+    Usage(Usage),
+    /// It said why it stopped. A stream that ends without this has broken off.
+    Finished(FinishReason),
+}
+
+/// Why a model stopped by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FinishReason {
+    /// The answer is whole.
+    Stop,
+    /// It reached the longest answer allowed.
+    Length,
+    /// It waits for the results of its tool calls.
+    ToolCalls,
+    /// The model server held the rest back.
+    ContentFilter,
+}
+
+/// Tokens, as the model server counts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+}
+
+/// A call of a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelRequest {
+    /// The model's name at its endpoint.
+    pub model: String,
+    pub messages: Vec<ModelMessage>,
+}
+
+/// A message as a model is shown it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ModelMessage {
+    System(String),
+    User(String),
+    Assistant(String),
+}
+
+/// Why a call gave no (whole) answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .error.message)]
+pub struct ModelError {
+    /// What the person is told: names the endpoint, the cause and the setting to change.
+    pub error: RunError,
+    pub kind: ModelErrorKind,
+}
+
+/// What an error means for the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelErrorKind {
+    /// The server named an error that the same call would meet again.
+    Refused,
+    /// The server is busy or down (408, 409, 429, 5xx, no connection): the call may be tried again before
+    /// its first event, after `after` if the server said so.
+    Unavailable { after: Option<Duration> },
+    /// The stream broke off after it had begun.
+    Broken,
+}
+
+/// The events of one call. Dropping it ends the call.
+pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelEvent, ModelError>> + Send>>;
+
+/// One place where models are served.
+#[async_trait::async_trait]
+pub trait Endpoint: fmt::Debug + Send + Sync {
+    /// The name in the settings: the first half of a model's id.
+    fn name(&self) -> &str;
+
+    /// The models served there now.
+    async fn models(&self) -> Result<Vec<ModelInfo>, ModelError>;
+
+    /// Calls a model. The stream ends after [`ModelEvent::Finished`] or an error.
+    ///
+    /// # Errors
+    ///
+    /// If the server could not be reached or answered with an error before the first event.
+    async fn call(&self, request: ModelRequest) -> Result<ModelStream, ModelError>;
+}
