@@ -2,11 +2,34 @@
 //!
 //! An event flows provider → agent → journal → hub → stream → reducer → view. An intent flows the other way,
 //! through `api`. `ARCHITECTURE.md` has the picture.
+//!
+//! Compiled for both halves: [`protocol`] (what they say to each other), [`api`] (what the page asks),
+//! `markdown`, [`ui`]. The rest is the server's.
 #![recursion_limit = "256"]
 
+pub mod api;
 pub mod protocol;
+pub mod ui;
 
 #[cfg(feature = "ssr")]
+pub mod agent;
+#[cfg(feature = "ssr")]
+pub mod assets;
+#[cfg(feature = "ssr")]
+pub mod clock;
+#[cfg(feature = "ssr")]
+pub mod http;
+#[cfg(feature = "ssr")]
+pub mod hub;
+#[cfg(feature = "ssr")]
+pub mod journal;
+#[cfg(feature = "ssr")]
 pub mod providers;
-
-pub mod api;
+#[cfg(feature = "ssr")]
+pub mod runs;
+#[cfg(feature = "ssr")]
+pub mod server;
+#[cfg(feature = "ssr")]
+pub mod settings;
+#[cfg(feature = "ssr")]
+pub mod storage;

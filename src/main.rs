@@ -1,1 +1,86 @@
-fn main() {}
+//! The `parlor` binary: reads the command line, starts the server, says what went wrong.
+
+use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+use parlor::{
+    server::Server,
+    settings::{Overrides, Settings},
+};
+use tokio::net::TcpListener;
+
+/// A self-hosted web chat for LLM agents: one binary, one folder of data, nothing else needed.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start Parlor and print the address to open.
+    Serve {
+        /// The address to listen on, loopback only [default: 127.0.0.1:8080]. Port 0 takes any free one.
+        #[arg(long)]
+        addr: Option<SocketAddr>,
+        /// The folder for all data [default: data].
+        #[arg(long)]
+        data: Option<PathBuf>,
+        /// The settings file [default: Leptos.toml, if it is there].
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("PARLOR_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let Command::Serve { addr, data, config } = Cli::parse().command;
+    match serve(Overrides { file: config, addr, data }).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("Parlor can't start: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(overrides: Overrides) -> Result<(), Box<dyn std::error::Error>> {
+    let settings = Settings::read(&overrides, |name| std::env::var(name).ok())?;
+    tracing::debug!(?settings);
+    let addr = settings.server.addr;
+    let data = settings.server.data.display().to_string();
+    // Before the data is touched: a second Parlor at the same address must leave it alone.
+    let listener = TcpListener::bind(addr).await.map_err(|error| {
+        format!("the address {addr} can't be used: {error}. Choose another one with --addr, such as --addr 127.0.0.1:0")
+    })?;
+    let server = Server::open(settings).await.map_err(|error| format!("the data in {data} can't be used: {error}"))?;
+    println!("Parlor is ready at http://{}", listener.local_addr()?);
+    server.serve(listener, stopped()).await?;
+    Ok(())
+}
+
+/// Ready when the process is asked to end: Ctrl-C, or SIGTERM.
+async fn stopped() {
+    let interrupted = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending().await
+        }
+    };
+    #[cfg(unix)]
+    let terminated = async {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut signal) => signal.recv().await,
+            Err(_) => std::future::pending().await,
+        }
+    };
+    #[cfg(not(unix))]
+    let terminated = std::future::pending::<Option<()>>();
+    tokio::select! {
+        () = interrupted => {}
+        _ = terminated => {}
+    }
+}

@@ -1,6 +1,9 @@
-//! What goes over HTTP: typed intents and queries for the page ([`rpc`]), and the public contract.
+//! What the page asks of the server: typed intents and queries, and their errors. Compiled for both halves.
+//!
+//! It only translates: what is done is done in `runs` and `journal`. The contract for everybody else is in
+//! `http`.
 
 pub mod error;
 pub mod rpc;
 
-pub use error::ApiError;
+pub use error::{ApiError, ErrorCode};

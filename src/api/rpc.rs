@@ -1,4 +1,6 @@
 //! The page's own intents and queries, as typed server functions under `/rpc`.
+//!
+//! A body is compiled for the server alone, which is why it names the server's parts by their full paths.
 
 use leptos::prelude::*;
 use server_fn::codec::{GetUrl, Json};
@@ -14,59 +16,75 @@ use crate::protocol::{
 /// Sends a message and has it answered.
 #[server(prefix = "/rpc", endpoint = "send_message", input = Json)]
 pub async fn send_message(intent: intent::SendMessage) -> Result<Started, ApiError> {
-    todo!("{intent:?}")
+    let caller = crate::http::caller()?;
+    let fingerprint = crate::http::fingerprint(&intent)?;
+    caller.answer(caller.app.runs.send(caller.user_id, intent, fingerprint).await)
 }
 
 /// Answers a message once more.
 #[server(prefix = "/rpc", endpoint = "regenerate", input = Json)]
 pub async fn regenerate(intent: intent::Regenerate) -> Result<Started, ApiError> {
-    todo!("{intent:?}")
+    let caller = crate::http::caller()?;
+    let fingerprint = crate::http::fingerprint(&intent)?;
+    caller.answer(caller.app.runs.regenerate(caller.user_id, intent, fingerprint).await)
 }
 
 /// Stops a run. Stopping one that has ended changes nothing. Gives the status that the run has then.
 #[server(prefix = "/rpc", endpoint = "stop_run", input = Json)]
 pub async fn stop_run(message_id: MessageId) -> Result<RunStatus, ApiError> {
-    todo!("{message_id}")
+    let caller = crate::http::caller()?;
+    caller.found(caller.app.runs.stop(caller.user_id, message_id).await)
 }
 
 /// Gives a conversation another title.
 #[server(prefix = "/rpc", endpoint = "rename_conversation", input = Json)]
 pub async fn rename_conversation(conversation_id: ConversationId, title: String) -> Result<(), ApiError> {
-    todo!("{conversation_id} {title}")
+    let caller = crate::http::caller()?;
+    let title = caller.title(&title)?;
+    let user_id = caller.user_id;
+    caller.change(crate::storage::Change::Rename { user_id, conversation_id, title }).await
 }
 
 /// Deletes a conversation with all that is in it, and stops its run.
 #[server(prefix = "/rpc", endpoint = "delete_conversation", input = Json)]
 pub async fn delete_conversation(conversation_id: ConversationId) -> Result<(), ApiError> {
-    todo!("{conversation_id}")
+    let caller = crate::http::caller()?;
+    caller.answer(caller.app.runs.delete(caller.user_id, conversation_id).await)
 }
 
 /// Has a conversation answered by another model from now on.
 #[server(prefix = "/rpc", endpoint = "choose_model", input = Json)]
 pub async fn choose_model(conversation_id: ConversationId, model: String) -> Result<(), ApiError> {
-    todo!("{conversation_id} {model}")
+    let caller = crate::http::caller()?;
+    let user_id = caller.user_id;
+    caller.change(crate::storage::Change::ChooseModel { user_id, conversation_id, model }).await
 }
 
 /// Shows another branch of a conversation: the one that ends with `leaf_id`.
 #[server(prefix = "/rpc", endpoint = "select_leaf", input = Json)]
 pub async fn select_leaf(conversation_id: ConversationId, leaf_id: MessageId) -> Result<(), ApiError> {
-    todo!("{conversation_id} {leaf_id}")
+    let caller = crate::http::caller()?;
+    let user_id = caller.user_id;
+    caller.change(crate::storage::Change::SelectLeaf { user_id, conversation_id, leaf_id }).await
 }
 
 /// A conversation as it stands now.
 #[server(prefix = "/rpc", endpoint = "conversation", input = GetUrl)]
 pub async fn conversation(conversation_id: ConversationId) -> Result<Transcript, ApiError> {
-    todo!("{conversation_id}")
+    let caller = crate::http::caller()?;
+    caller.found(caller.app.storage.transcript(caller.user_id, conversation_id).await)
 }
 
 /// A page of the list of conversations: the newest ones, or those after `before`.
 #[server(prefix = "/rpc", endpoint = "conversations", input = Json)]
 pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationList, ApiError> {
-    todo!("{before:?}")
+    let caller = crate::http::caller()?;
+    let limit = caller.app.settings.limits.conversations_page;
+    caller.answer(caller.app.storage.conversations(caller.user_id, before, limit).await)
 }
 
 /// The models that can be chosen now.
 #[server(prefix = "/rpc", endpoint = "models", input = GetUrl)]
 pub async fn models() -> Result<ModelList, ApiError> {
-    todo!()
+    Ok(crate::http::caller()?.app.models.list().await)
 }

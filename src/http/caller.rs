@@ -1,0 +1,137 @@
+//! Who calls, and the words in which a call is answered that can't be done.
+
+use leptos::prelude::use_context;
+use leptos_axum::ResponseOptions;
+use serde::Serialize;
+
+use super::AppState;
+use crate::{
+    api::{ApiError, ErrorCode},
+    journal::JournalError,
+    protocol::UserId,
+    runs::StartError,
+    storage::{Change, Refusal, StorageError},
+};
+
+/// The person (or program) behind a request.
+pub struct Caller {
+    pub app: AppState,
+    pub user_id: UserId,
+}
+
+/// The caller of a server function.
+pub fn caller() -> Result<Caller, ApiError> {
+    let app = use_context::<AppState>().ok_or_else(|| {
+        tracing::error!("a server function was called outside of the server");
+        ApiError::new(ErrorCode::Internal, "Something went wrong in Parlor. Its log says what.")
+    })?;
+    Ok(Caller::new(app))
+}
+
+/// The request as text, to tell one from another under the same intent id.
+pub fn fingerprint(request: &impl Serialize) -> Result<String, ApiError> {
+    serde_json::to_string(request).map_err(|error| ApiError::new(ErrorCode::BadRequest, error.to_string()))
+}
+
+impl Caller {
+    /// Until there are accounts, everybody who gets here is the one local user.
+    pub fn new(app: AppState) -> Self {
+        Self { app, user_id: UserId::LOCAL }
+    }
+
+    /// A title as it may be stored.
+    pub fn title(&self, title: &str) -> Result<String, ApiError> {
+        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        let limit = self.app.settings.limits.title_characters;
+        if title.is_empty() {
+            return self.answer(Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "A title needs at least one character. The old one is kept.",
+            )));
+        }
+        if title.chars().count() > limit {
+            let message = format!("A title has at most {limit} characters. The old one is kept.");
+            return self.answer(Err(ApiError::new(ErrorCode::TooLarge, message)));
+        }
+        Ok(title)
+    }
+
+    /// Makes a change and waits until it is committed.
+    pub async fn change(&self, change: Change) -> Result<(), ApiError> {
+        self.answer(self.app.journal.submit(change).await.map(drop))
+    }
+
+    /// Turns an outcome into the answer to a server function, with the status that goes with it.
+    pub fn answer<T, E: Into<ApiError>>(&self, outcome: Result<T, E>) -> Result<T, ApiError> {
+        outcome.map_err(|error| {
+            let error = error.into();
+            if let (Some(response), Ok(status)) =
+                (use_context::<ResponseOptions>(), error.code.status().try_into())
+            {
+                response.set_status(status);
+            }
+            error
+        })
+    }
+
+    /// The same for what may not be there.
+    pub fn found<T>(&self, outcome: Result<Option<T>, StorageError>) -> Result<T, ApiError> {
+        self.answer(outcome.map_err(ApiError::from).and_then(|found| found.ok_or_else(not_found)))
+    }
+}
+
+/// What is not there, or is somebody else's: the same words for both.
+pub fn not_found() -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "There is no such conversation or message. It may have been deleted.")
+}
+
+impl From<StorageError> for ApiError {
+    fn from(error: StorageError) -> Self {
+        tracing::error!(%error, "storage");
+        Self::new(
+            ErrorCode::Unavailable,
+            "Parlor's database does not work just now. Nothing was changed; try again in a moment. The log says \
+             more.",
+        )
+    }
+}
+
+impl From<JournalError> for ApiError {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::Refused(Refusal::NotFound) => not_found(),
+            JournalError::Refused(Refusal::RunActive) => Self::new(
+                ErrorCode::RunActive,
+                "This conversation is being answered. Your message was not sent: wait for the end, or stop it.",
+            ),
+            JournalError::Refused(Refusal::IntentReused) => Self::new(
+                ErrorCode::IntentReused,
+                "This request's id was used before, for something else. Nothing was changed; send it with a new id.",
+            ),
+            JournalError::Unavailable => Self::new(
+                ErrorCode::Unavailable,
+                "Parlor can't store anything just now. Nothing was changed; try again in a moment. The log says \
+                 more.",
+            ),
+        }
+    }
+}
+
+impl From<StartError> for ApiError {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Empty => Self::new(ErrorCode::BadRequest, "The message is empty: there is nothing to answer."),
+            StartError::TooLong { length, limit } => Self::new(
+                ErrorCode::TooLarge,
+                format!(
+                    "The message has {length} bytes; Parlor takes {limit} (setting limits.message_bytes). It was \
+                     not sent."
+                ),
+            ),
+            StartError::ShuttingDown => {
+                Self::new(ErrorCode::Unavailable, "Parlor is being stopped. The message was not sent.")
+            }
+            StartError::Journal(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `POST /api/chat/stream`: a turn for clients without the page. It streams the run that it starts; the run
+//! goes on whether anyone listens or not, and `GET /api/runs/{id}/events?after=N` takes up the stream again.
+
+use std::collections::HashMap;
+
+use axum::{
+    Json,
+    extract::{Path, Query, State, rejection::JsonRejection},
+    http::HeaderMap,
+    response::Response,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{
+    AppState, Caller,
+    caller::{fingerprint, not_found},
+    event_stream::{self, Projection},
+    problem::{Problem, bad_request},
+};
+use crate::{
+    hub::{Follower, Topic},
+    protocol::{ConversationId, IntentId, MessageId, Position, intent::SendMessage},
+    storage::{LoggedEvent, RunKey, StoredRun},
+};
+
+/// The header that names a request, so that sending it twice does it once.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// A turn to be answered.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ChatRequest {
+    message: String,
+    /// Goes on with this conversation, or makes it; without it, a new one is made.
+    conversation_id: Option<ConversationId>,
+    /// The model to answer, as `endpoint/model`.
+    model: Option<String>,
+    /// What the person is looking at.
+    context: Option<Value>,
+    /// How the person said it.
+    interaction_type: Option<String>,
+    /// Not taken: the server has the history.
+    #[serde(skip_serializing)]
+    conversation_history: Option<Value>,
+}
+
+/// Saves the message, starts the run and streams it.
+pub async fn start(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    request: Result<Json<ChatRequest>, JsonRejection>,
+) -> Result<Response, Problem> {
+    let caller = Caller::new(app);
+    let Json(request) = request?;
+    if request.conversation_history.is_some() {
+        return Err(bad_request(
+            "conversation_history is not taken: Parlor has the history of a conversation. Name it with \
+             conversation_id.",
+        ));
+    }
+    let fingerprint = fingerprint(&request)?;
+    let intent = SendMessage {
+        intent_id: intent_id(&headers)?,
+        conversation_id: request.conversation_id.unwrap_or_default(),
+        user_message_id: MessageId::new(),
+        text: request.message,
+        model: request.model,
+    };
+    let started = caller.app.runs.send(caller.user_id, intent, fingerprint).await?;
+    stream(caller, started.assistant_message_id, Position(0)).await
+}
+
+/// Streams what a run does after a position.
+pub async fn resume(
+    State(app): State<AppState>,
+    Path(message_id): Path<String>,
+    Query(query): Query<HashMap<String, String>>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let run = message_id.parse().map_err(|_| Problem(not_found()))?;
+    let after = event_stream::position(&query, &headers)?.unwrap_or_default();
+    stream(Caller::new(app), run, after).await
+}
+
+async fn stream(caller: Caller, run: MessageId, after: Position) -> Result<Response, Problem> {
+    let Caller { app, user_id } = caller;
+    let StoredRun { key, first_position, .. } =
+        app.storage.run(user_id, run).await?.ok_or_else(|| Problem(not_found()))?;
+    let after = after.max(Position(first_position.0.saturating_sub(1)));
+    let follower = Follower::new(app.hub.clone(), app.storage.clone(), Topic::Run(user_id, run), after);
+    Ok(event_stream::respond(follower, &app, OneRun { app: app.clone(), run: key }))
+}
+
+fn intent_id(headers: &HeaderMap) -> Result<IntentId, Problem> {
+    let Some(value) = headers.get(IDEMPOTENCY_KEY) else { return Ok(IntentId::new()) };
+    let parsed = value.to_str().ok().and_then(|value| value.trim_matches('"').parse().ok());
+    parsed.ok_or_else(|| bad_request("The header Idempotency-Key must be a UUID."))
+}
+
+/// The events of one run; the last one brings the whole answer.
+struct OneRun {
+    app: AppState,
+    run: RunKey,
+}
+
+impl Projection for OneRun {
+    async fn frame(&mut self, logged: &LoggedEvent) -> (String, bool) {
+        if logged.event.body.terminal_status().is_none() {
+            return (logged.json.clone(), false);
+        }
+        let with_payload = async {
+            let (_, message) = self.app.storage.message(self.run.user_id, self.run.message_id).await.ok()??;
+            let mut event: Value = serde_json::from_str(&logged.json).ok()?;
+            event["payload"] = json!({
+                "message": message.assistant()?.text(),
+                "conversation_id": self.run.conversation_id,
+                "message_id": self.run.message_id,
+            });
+            Some(event.to_string())
+        };
+        (with_payload.await.unwrap_or_else(|| logged.json.clone()), true)
+    }
+
+    async fn is_over(&mut self) -> bool {
+        // A conversation that is deleted takes its runs with it: nothing more will come.
+        matches!(self.app.storage.run(self.run.user_id, self.run.message_id).await, Ok(None))
+    }
+}

@@ -1,0 +1,156 @@
+//! A log as server-sent events: the `id:` of each frame is its event's position, so that `Last-Event-ID`
+//! works for any client. Heartbeats and `reset` have none.
+
+use std::{collections::HashMap, time::Duration};
+
+use axum::{
+    body::{Body, Bytes},
+    extract::{Query, State},
+    http::{HeaderMap, HeaderValue, header},
+    response::Response,
+};
+use futures::stream;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    AppState, Caller,
+    problem::{Problem, bad_request},
+};
+use crate::{
+    hub::{Followed, Follower, Topic},
+    protocol::{Position, sse},
+    storage::LoggedEvent,
+};
+
+/// How much may be joined into one write when several events are there already.
+const CHUNK: usize = 32 << 10;
+
+/// Sent when the log does not reach back to the client's position: load snapshots again. It ends the stream.
+const RESET: &str = r#"{"type":"reset"}"#;
+
+/// Sent when the log can't be read just now: come back with the same position. It ends the stream.
+const UNAVAILABLE: &str = r#"{"type":"unavailable"}"#;
+
+/// `GET /api/events?after=N`: everything that happens to the user after a position. Without one, what
+/// happens from now on.
+pub async fn of_user(
+    State(app): State<AppState>,
+    Query(query): Query<HashMap<String, String>>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let caller = Caller::new(app);
+    let after = match position(&query, &headers)? {
+        Some(after) => after,
+        None => caller.app.storage.head(caller.user_id).await?,
+    };
+    let app = &caller.app;
+    let follower = Follower::new(app.hub.clone(), app.storage.clone(), Topic::User(caller.user_id), after);
+    Ok(respond(follower, app, AsLogged))
+}
+
+/// The position after which a client wants to go on: `?after=N`, or the standard's `Last-Event-ID`.
+pub fn position(query: &HashMap<String, String>, headers: &HeaderMap) -> Result<Option<Position>, Problem> {
+    let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    // A reconnecting EventSource repeats the first address, but its header is newer.
+    let Some(value) = header.or_else(|| query.get("after").map(String::as_str)) else { return Ok(None) };
+    value.parse().map(|position| Some(Position(position))).map_err(|_| {
+        bad_request(format!("A position in the log is a whole number, such as after=0; this is “{value}”."))
+    })
+}
+
+/// How events of a log become frames.
+pub trait Projection: Send + 'static {
+    /// The frame's data for an event, and whether it is the stream's last.
+    fn frame(&mut self, logged: &LoggedEvent) -> impl Future<Output = (String, bool)> + Send;
+
+    /// Asked with each heartbeat: whether there is any more to come.
+    fn is_over(&mut self) -> impl Future<Output = bool> + Send;
+}
+
+/// Every event as it stands in the log.
+struct AsLogged;
+
+impl Projection for AsLogged {
+    async fn frame(&mut self, logged: &LoggedEvent) -> (String, bool) {
+        (logged.json.clone(), false)
+    }
+
+    async fn is_over(&mut self) -> bool {
+        false
+    }
+}
+
+struct Streaming<P> {
+    follower: Follower,
+    projection: P,
+    heartbeat: Duration,
+    beat_at: Instant,
+    shutdown: CancellationToken,
+    over: bool,
+}
+
+/// The response that streams what a follower gives.
+pub fn respond(follower: Follower, app: &AppState, projection: impl Projection) -> Response {
+    let heartbeat = Duration::from_secs_f64(app.settings.timeouts.heartbeat_seconds);
+    let streaming = Streaming {
+        follower,
+        projection,
+        heartbeat,
+        // The first beat at once: the client learns that it is connected, whatever stands between.
+        beat_at: Instant::now(),
+        shutdown: app.shutdown.clone(),
+        over: false,
+    };
+    let chunks = stream::unfold(streaming, |mut streaming| async move {
+        let chunk = streaming.next_chunk().await?;
+        Some((Ok::<_, std::convert::Infallible>(Bytes::from(chunk)), streaming))
+    });
+    let mut response = Response::new(Body::from_stream(chunks));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    // nginx would hold events back until its buffer is full.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+impl<P: Projection> Streaming<P> {
+    async fn next_chunk(&mut self) -> Option<String> {
+        if self.over {
+            return None;
+        }
+        let followed = tokio::select! {
+            biased;
+            () = self.shutdown.cancelled() => return None,
+            followed = self.follower.next() => followed,
+            () = sleep_until(self.beat_at) => {
+                self.beat_at = Instant::now() + self.heartbeat;
+                return if self.projection.is_over().await { None } else { Some(sse::HEARTBEAT.to_owned()) };
+            }
+        };
+        self.beat_at = Instant::now() + self.heartbeat;
+        let first = match followed {
+            Ok(Followed::Event(event)) => event,
+            Ok(Followed::Reset) => return Some(self.last_words(RESET)),
+            Err(error) => {
+                tracing::error!(%error, "the log can't be read");
+                return Some(self.last_words(UNAVAILABLE));
+            }
+        };
+        let mut chunk = String::new();
+        let mut next = Some(first);
+        while let Some(logged) = next {
+            let (data, over) = self.projection.frame(&logged).await;
+            chunk += &sse::encode(Some(logged.event.position.0), None, &data);
+            self.over = over;
+            next = if over || chunk.len() > CHUNK { None } else { self.follower.try_next() };
+        }
+        Some(chunk)
+    }
+
+    fn last_words(&mut self, data: &str) -> String {
+        self.over = true;
+        sse::encode(None, None, data)
+    }
+}

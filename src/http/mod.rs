@@ -1,0 +1,69 @@
+//! Parlor over HTTP: the routes, the public contract for any client, and who may call.
+//!
+//! Handlers read as checklists and only translate; what is done is done in `runs`, `journal` and `storage`.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::{DefaultBodyLimit, FromRef},
+    middleware,
+    routing::{get, post},
+};
+use leptos::prelude::LeptosOptions;
+use tokio_util::sync::CancellationToken;
+use tower_http::compression::{
+    CompressionLayer,
+    predicate::{NotForContentType, Predicate, SizeAbove},
+};
+
+use crate::{
+    hub::Hub, journal::Journal, providers::Models, runs::Runs, settings::Settings, storage::Storage,
+};
+
+mod caller;
+mod chat_stream;
+mod event_stream;
+mod form;
+mod messages;
+mod page;
+mod problem;
+mod security;
+
+pub use caller::{Caller, caller, fingerprint};
+
+/// What every handler can reach. Clones share everything.
+#[derive(Clone, FromRef)]
+pub struct AppState {
+    pub settings: Arc<Settings>,
+    pub storage: Arc<dyn Storage>,
+    pub journal: Journal,
+    pub hub: Arc<Hub>,
+    pub runs: Runs,
+    pub models: Arc<Models>,
+    pub leptos: LeptosOptions,
+    /// Cancelled when the server goes down: event streams end, so that they don't hold it up.
+    pub shutdown: CancellationToken,
+}
+
+/// All that Parlor answers.
+pub fn router(app: AppState) -> Router {
+    let page = page::routes(&app);
+    // Event streams must not be held back to fill a compressor's buffer.
+    let compression = CompressionLayer::new()
+        .compress_when(SizeAbove::new(1024).and(NotForContentType::new("text/event-stream")));
+    Router::new()
+        .route("/api/chat/stream", post(chat_stream::start))
+        .route("/api/events", get(event_stream::of_user))
+        .route("/api/messages/{message_id}", get(messages::get))
+        .route("/api/runs/{message_id}/events", get(chat_stream::resume))
+        .route("/api/runs/{message_id}/stop", post(messages::stop))
+        .route("/api/{*unknown}", axum::routing::any(problem::unknown_route))
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/send", post(form::send))
+        .merge(page)
+        .layer(DefaultBodyLimit::max(app.settings.limits.request_bytes))
+        .layer(compression)
+        .layer(middleware::from_fn(security::guard))
+        .with_state(app)
+}

@@ -1,0 +1,85 @@
+//! The pages: the HTML around the interface, which the server renders first and the browser then takes over.
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    http::{HeaderValue, StatusCode, header},
+    response::Response,
+};
+use leptos::{nonce::use_nonce, prelude::*};
+use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
+use leptos_meta::MetaTags;
+
+use super::AppState;
+use crate::{
+    assets::{self, Manifest},
+    ui::Root,
+};
+
+/// Sets the theme that was chosen before anything is painted, so that no page flashes in the wrong one.
+const THEME: &str = "try{const t=localStorage.getItem('parlor-theme');\
+                     if(t==='light'||t==='dark')document.documentElement.dataset.theme=t}catch{}";
+
+/// The pages, the server functions that they call, and what they are made of.
+pub fn routes(app: &AppState) -> Router<AppState> {
+    let pages = generate_route_list(Root);
+    let context = {
+        let app = app.clone();
+        move || provide_context(app.clone())
+    };
+    Router::new()
+        .leptos_routes_with_context(app, pages, context, shell)
+        .merge(assets::routes())
+        .fallback(not_found)
+}
+
+/// An address that is nobody's: the interface says so.
+async fn not_found(State(app): State<AppState>, request: Request) -> Response {
+    let context = move || provide_context(app.clone());
+    let mut response = leptos_axum::render_app_to_stream_with_context(context, shell)(request).await;
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
+}
+
+fn shell() -> impl IntoView {
+    let nonce = use_nonce();
+    if let (Some(response), Some(nonce)) = (use_context::<ResponseOptions>(), &nonce) {
+        response.insert_header(header::CONTENT_SECURITY_POLICY, content_security_policy(nonce));
+        // A page is one person's, and as of now.
+        response.insert_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    let Manifest { js, wasm, css } = Manifest::current();
+    let start = format!(
+        "import init, {{ hydrate }} from {js:?}; init({{ module_or_path: {wasm:?} }}).then(hydrate);"
+    );
+    view! {
+        <!DOCTYPE html>
+        <html lang="en">
+            <head>
+                <meta charset="utf-8"/>
+                <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content"/>
+                <meta name="color-scheme" content="light dark"/>
+                <script nonce=nonce.clone()>{THEME}</script>
+                <link rel="stylesheet" href=css/>
+                <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
+                <link rel="modulepreload" href=js/>
+                <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin=""/>
+                <script type="module" nonce=nonce>{start}</script>
+                <MetaTags/>
+            </head>
+            <body>
+                <Root/>
+            </body>
+        </html>
+    }
+}
+
+/// Scripts are our own or carry this page's nonce; nothing is loaded from anywhere else.
+fn content_security_policy(nonce: &leptos::nonce::Nonce) -> HeaderValue {
+    let policy = format!(
+        "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self'; \
+         connect-src 'self'; img-src 'self' data:; font-src 'self'; form-action 'self'; base-uri 'none'; \
+         frame-ancestors 'none'"
+    );
+    HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
+}

@@ -1,0 +1,160 @@
+//! Performs one run: feeds the agent what happens and does what it says, until it ends.
+
+use std::{pin::Pin, sync::Arc, time::Duration};
+
+use futures::{StreamExt, future::BoxFuture};
+use tokio::time::{Instant, Sleep, sleep};
+use tokio_util::sync::CancellationToken;
+
+use super::{Inner, history};
+use crate::{
+    agent::{Agent, Effect, Input, Timeout},
+    clock,
+    journal::JournalError,
+    protocol::{EventBody, RunError},
+    providers::{ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream, Models},
+    storage::{Change, RunKey},
+};
+
+/// What the run is waiting for.
+enum Awaited {
+    Nothing,
+    /// The model server to accept the call.
+    Call(BoxFuture<'static, Result<ModelStream, ModelError>>),
+    /// The next event of the answer.
+    Stream(ModelStream),
+    /// The time to call again.
+    Retry(Pin<Box<Sleep>>),
+}
+
+/// Drives a run to its end, which is committed when this returns.
+pub(super) async fn drive(runs: &Inner, run: RunKey, stop: CancellationToken) {
+    let Some((mut agent, messages, mut input)) = prepare(runs, run).await else { return };
+    let model = agent.message().model.clone();
+
+    let seconds = Duration::from_secs_f64;
+    let run_limit = seconds(runs.timeouts.run_seconds);
+    let run_deadline = Instant::now() + run_limit;
+    let mut awaited = Awaited::Nothing;
+    let mut last_sign = Instant::now();
+    loop {
+        for effect in agent.step(input, clock::now()) {
+            match effect {
+                Effect::Log(event) => runs.journal.append(run, vec![event]).await,
+                Effect::Call => {
+                    last_sign = Instant::now();
+                    awaited = Awaited::Call(Box::pin(call(runs.models.clone(), model.clone(), messages.clone())));
+                }
+                Effect::Wait(wait) => {
+                    // Jitter: runs that failed together must not come back together.
+                    let wait = wait.mul_f64(1.0 + fastrand::f64() / 2.0);
+                    awaited = Awaited::Retry(Box::pin(sleep(wait)));
+                }
+                Effect::End(event) => return end(runs, run, &agent, event).await,
+            }
+        }
+        let patience = if agent.is_streaming() {
+            Timeout::Silence(seconds(runs.timeouts.silence_seconds))
+        } else {
+            Timeout::FirstToken(seconds(runs.timeouts.first_token_seconds))
+        };
+        input = next_input(runs, &stop, &mut awaited, patience, last_sign, (run_deadline, run_limit)).await;
+        last_sign = Instant::now();
+    }
+}
+
+/// The agent, what its model is shown, and how it begins; nothing if the run's conversation was deleted a
+/// moment after the start: then there is nothing left to answer or to end.
+async fn prepare(runs: &Inner, run: RunKey) -> Option<(Agent, Vec<ModelMessage>, Input)> {
+    match runs.storage.transcript(run.user_id, run.conversation_id).await {
+        Ok(transcript) => {
+            let transcript = transcript?;
+            let agent = Agent::new(&transcript.message(run.message_id)?.assistant()?.model);
+            Some((agent, history::messages_before(&transcript, run.message_id), Input::Start))
+        }
+        Err(error) => {
+            tracing::error!(run = %run.message_id, %error, "the conversation of a run can't be read");
+            let error = RunError {
+                code: "internal".into(),
+                message: "Parlor could not read this conversation from its database.".into(),
+                hint: "Your message is kept. Retry; if that does not help, look at Parlor's log.".into(),
+            };
+            let failed = Input::Failed(ModelError { error, kind: ModelErrorKind::Refused });
+            Some((Agent::new(String::new()), Vec::new(), failed))
+        }
+    }
+}
+
+async fn next_input(
+    runs: &Inner,
+    stop: &CancellationToken,
+    awaited: &mut Awaited,
+    patience: Timeout,
+    last_sign: Instant,
+    (run_deadline, run_limit): (Instant, Duration),
+) -> Input {
+    let (Timeout::FirstToken(limit) | Timeout::Silence(limit) | Timeout::Run(limit)) = patience;
+    // Waiting to call again is our own choice, not the server's silence.
+    let retrying = matches!(awaited, Awaited::Retry(_));
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => Input::Stop,
+        () = runs.shutdown.cancelled() => Input::ShutDown,
+        input = happens(awaited) => input,
+        () = tokio::time::sleep_until(run_deadline) => Input::TimedOut(Timeout::Run(run_limit)),
+        () = tokio::time::sleep_until(last_sign + limit), if !retrying => Input::TimedOut(patience),
+    }
+}
+
+/// What comes of that which is waited for.
+async fn happens(awaited: &mut Awaited) -> Input {
+    loop {
+        match awaited {
+            Awaited::Nothing => return std::future::pending().await,
+            Awaited::Call(call) => match call.await {
+                Ok(stream) => *awaited = Awaited::Stream(stream),
+                Err(error) => {
+                    *awaited = Awaited::Nothing;
+                    return Input::Failed(error);
+                }
+            },
+            Awaited::Stream(stream) => match stream.next().await {
+                Some(Ok(event)) => return Input::Model(event),
+                Some(Err(error)) => {
+                    *awaited = Awaited::Nothing;
+                    return Input::Failed(error);
+                }
+                None => {
+                    *awaited = Awaited::Nothing;
+                    return Input::BrokeOff;
+                }
+            },
+            Awaited::Retry(sleep) => {
+                sleep.await;
+                *awaited = Awaited::Nothing;
+                return Input::Waited;
+            }
+        }
+    }
+}
+
+async fn call(
+    models: Arc<Models>,
+    model: String,
+    messages: Vec<ModelMessage>,
+) -> Result<ModelStream, ModelError> {
+    let (endpoint, model) = models.resolve(&model).await?;
+    endpoint.call(ModelRequest { model, messages }).await
+}
+
+async fn end(runs: &Inner, run: RunKey, agent: &Agent, event: EventBody) {
+    let end = Change::End { run, events: vec![event], message: agent.message().clone() };
+    match runs.journal.submit(end).await {
+        Ok(_) => {}
+        // The conversation was deleted meanwhile.
+        Err(JournalError::Refused(_)) => {}
+        Err(JournalError::Unavailable) => {
+            tracing::error!(run = %run.message_id, "the journal is gone; the run is ended at the next start");
+        }
+    }
+}

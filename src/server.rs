@@ -1,0 +1,115 @@
+//! The server: puts the parts together, listens, and takes them apart again.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::serve::ListenerExt;
+use leptos::prelude::LeptosOptions;
+use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    clock,
+    http::{self, AppState},
+    hub::Hub,
+    journal::Journal,
+    protocol::Timestamp,
+    providers::Models,
+    runs::Runs,
+    settings::Settings,
+    storage::{Storage, StorageError, sqlite::Sqlite},
+};
+
+/// How often the log is trimmed.
+const TRIM_EVERY: Duration = Duration::from_secs(600);
+
+/// A server that has opened its data and may begin to listen.
+pub struct Server {
+    app: AppState,
+    writer: JoinHandle<()>,
+}
+
+impl Server {
+    /// Opens the data and ends what an earlier process left running.
+    ///
+    /// # Errors
+    ///
+    /// If the data folder or the database can't be used.
+    pub async fn open(settings: Settings) -> Result<Self, StorageError> {
+        let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(&settings.server.data).await?);
+        let hub = Arc::new(Hub::default());
+        let (journal, writer) = Journal::start(storage.clone(), hub.clone());
+        let models = Arc::new(Models::new(&settings));
+        let (limits, timeouts) = (settings.limits.clone(), settings.timeouts.clone());
+        let runs = Runs::new(storage.clone(), journal.clone(), models.clone(), limits, timeouts);
+        let interrupted = runs.recover().await?;
+        if interrupted > 0 {
+            tracing::warn!(interrupted, "answers were at work when the last process ended; what they had is kept");
+        }
+        let leptos = LeptosOptions::builder().output_name("parlor").build();
+        let shutdown = CancellationToken::new();
+        let settings = Arc::new(settings);
+        let app = AppState { settings, storage, journal, hub, runs, models, leptos, shutdown };
+        Ok(Self { app, writer })
+    }
+
+    /// Answers what comes in at `listener` until `signal` is ready; then ends runs and streams and returns.
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        signal: impl Future<Output = ()> + Send + 'static,
+    ) -> std::io::Result<()> {
+        let Self { app, writer } = self;
+        let limit = Duration::from_secs_f64(app.settings.timeouts.shutdown_seconds);
+        let trimming = tokio::spawn(trim(app.clone()));
+        let down = CancellationToken::new();
+        let stopping = tokio::spawn({
+            let (app, down) = (app.clone(), down.clone());
+            async move {
+                signal.await;
+                tracing::info!("stopping");
+                // First the runs, so that who listens still hears how they ended.
+                if timeout(limit, app.runs.shut_down()).await.is_err() {
+                    tracing::warn!("some answers could not be ended in time; the next start does it");
+                }
+                app.shutdown.cancel();
+                down.cancel();
+            }
+        });
+        // Small frames must leave at once.
+        let listener = listener.tap_io(|connection| {
+            if let Err(error) = connection.set_nodelay(true) {
+                tracing::debug!(%error, "TCP_NODELAY");
+            }
+        });
+        let server = axum::serve(listener, http::router(app)).with_graceful_shutdown({
+            let down = down.clone();
+            async move { down.cancelled().await }
+        });
+        tokio::select! {
+            served = server.into_future() => served?,
+            () = async { down.cancelled().await; tokio::time::sleep(limit).await } => {
+                tracing::warn!("some connections did not end in time");
+            }
+        }
+        trimming.abort();
+        stopping.abort();
+        // The journal's last clone went with the router; what is queued is still written.
+        let _ = timeout(limit, async { trimming.await.ok(); stopping.await.ok(); writer.await.ok() }).await;
+        Ok(())
+    }
+}
+
+/// Keeps the log a bounded tail, for as long as the server runs.
+async fn trim(app: AppState) {
+    let log = app.settings.log.clone();
+    let mut ticks = tokio::time::interval(TRIM_EVERY);
+    loop {
+        ticks.tick().await;
+        let before = Timestamp(clock::now().0 - i64::from(log.keep_hours) * 3_600_000);
+        match app.storage.trim(before, log.keep_events).await {
+            Ok(0) => {}
+            Ok(removed) => tracing::debug!(removed, "trimmed the log"),
+            Err(error) => tracing::error!(%error, "could not trim the log"),
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! The settings: one typed struct, read once. Flags win over the environment, the environment over the
+//! file, the file over the defaults.
+//!
+//! It holds no secrets in clear: keys are [`Secret`]s, which print as dots.
+
+use std::{
+    collections::BTreeMap,
+    fmt, fs, io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde::Deserialize;
+
+#[cfg(test)]
+mod tests;
+
+/// The file that is read if no other is named, and if it is there.
+pub const DEFAULT_FILE: &str = "Leptos.toml";
+
+/// Everything that can be set.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    pub server: Server,
+    pub models: Models,
+    /// Servers of models that speak OpenAI's protocol.
+    pub endpoints: Vec<Endpoint>,
+    pub limits: Limits,
+    pub timeouts: Timeouts,
+    pub log: Log,
+}
+
+/// Where Parlor listens and keeps its data.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Server {
+    /// The address to listen on. Loopback only, until there are accounts. Port 0 takes any free one.
+    pub addr: SocketAddr,
+    /// The one folder with everything in it.
+    pub data: PathBuf,
+}
+
+/// Which models are offered.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Models {
+    /// The model of a new conversation, as `endpoint/model`; without it the first that is found.
+    pub default: Option<String>,
+    /// Whether to look for Ollama, llama.cpp and LM Studio on this machine when no endpoint is set.
+    pub discover: bool,
+    /// Where to look, by name: the base URLs of servers on this machine.
+    pub local: BTreeMap<String, String>,
+}
+
+/// A server of models.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Endpoint {
+    /// The first half of its models' ids.
+    pub name: String,
+    /// Up to and with the version, such as `https://api.openai.com/v1`.
+    pub base_url: String,
+    /// The environment variable that holds the key.
+    #[serde(default)]
+    pub api_key_env: Option<String>,
+    /// The key itself, read from the environment.
+    #[serde(skip)]
+    pub api_key: Option<Secret>,
+    /// Sent with every request.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+}
+
+/// The largest that Parlor takes, in bytes unless the name says otherwise.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// A person's message.
+    pub message_bytes: usize,
+    /// A title, in characters.
+    pub title_characters: usize,
+    /// A request's body.
+    pub request_bytes: usize,
+    /// One event of a model's stream.
+    pub model_event_bytes: usize,
+    /// Conversations in one page of the list.
+    pub conversations_page: usize,
+}
+
+/// How long Parlor waits, in seconds.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Timeouts {
+    /// For a connection to a model server.
+    pub connect_seconds: f64,
+    /// For the first token of an answer.
+    pub first_token_seconds: f64,
+    /// Between two tokens.
+    pub silence_seconds: f64,
+    /// For a whole answer.
+    pub run_seconds: f64,
+    /// Between two signs of life on an event stream. Proxies cut what is silent for longer than 15 or so.
+    pub heartbeat_seconds: f64,
+    /// For runs to end when the server is asked to stop.
+    pub shutdown_seconds: f64,
+}
+
+/// How much of the log is kept for catching up. Messages are kept for ever.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Log {
+    pub keep_hours: u32,
+    /// At most this many events of each user.
+    pub keep_events: u64,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self { addr: SocketAddr::from(([127, 0, 0, 1], 8080)), data: "data".into() }
+    }
+}
+
+impl Default for Models {
+    fn default() -> Self {
+        let local = [
+            ("ollama", "http://127.0.0.1:11434/v1"),
+            ("llama.cpp", "http://127.0.0.1:8080/v1"),
+            ("lmstudio", "http://127.0.0.1:1234/v1"),
+        ];
+        let local = local.map(|(name, base_url)| (name.to_owned(), base_url.to_owned())).into();
+        Self { default: None, discover: true, local }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            message_bytes: 512 << 10,
+            title_characters: 200,
+            request_bytes: 2 << 20,
+            model_event_bytes: 1 << 20,
+            conversations_page: 40,
+        }
+    }
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect_seconds: 10.0,
+            first_token_seconds: 120.0,
+            silence_seconds: 60.0,
+            run_seconds: 3600.0,
+            heartbeat_seconds: 10.0,
+            shutdown_seconds: 5.0,
+        }
+    }
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { keep_hours: 24, keep_events: 1_000_000 }
+    }
+}
+
+/// What the command line says, which wins over all else.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    /// The settings file; it must exist.
+    pub file: Option<PathBuf>,
+    pub addr: Option<SocketAddr>,
+    pub data: Option<PathBuf>,
+}
+
+/// The settings can't be used. Says which one and why.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    #[error("the settings file {} can't be read: {cause}", path.display())]
+    File { path: PathBuf, cause: io::Error },
+    #[error("the settings file {} is not understood: {cause}", path.display())]
+    Syntax { path: PathBuf, cause: Box<toml::de::Error> },
+    #[error("{name} is set to “{value}”, which is not {expected}")]
+    Variable { name: &'static str, value: String, expected: &'static str },
+    #[error(
+        "the address {0} can be reached from other machines, and Parlor has no accounts yet: use a loopback \
+         address such as 127.0.0.1:8080 (setting server.addr, PARLOR_ADDR, --addr)"
+    )]
+    NotLoopback(SocketAddr),
+    #[error("two endpoints have the name “{0}”: the names make the models' ids, so give each its own")]
+    SameName(String),
+    #[error("the setting {0} must be a number of seconds above 0")]
+    NotASpan(&'static str),
+}
+
+impl Settings {
+    /// Reads the settings; `env` gives the value of an environment variable.
+    ///
+    /// # Errors
+    ///
+    /// If something that is set can't be used; never for what is not set.
+    pub fn read(overrides: &Overrides, env: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
+        let env = |name: &str| env(name).filter(|value| !value.trim().is_empty());
+        let named = overrides.file.clone().or_else(|| env("PARLOR_CONFIG").map(PathBuf::from));
+        let mut settings = match &named {
+            Some(path) => Self::from_file(path)?,
+            None if Path::new(DEFAULT_FILE).is_file() => Self::from_file(Path::new(DEFAULT_FILE))?,
+            None => Self::default(),
+        };
+        if let Some(value) = env("PARLOR_ADDR") {
+            settings.server.addr = value.parse().map_err(|_| SettingsError::Variable {
+                name: "PARLOR_ADDR",
+                value,
+                expected: "an address and port such as 127.0.0.1:8080",
+            })?;
+        }
+        if let Some(value) = env("PARLOR_DATA") {
+            settings.server.data = value.into();
+        }
+        if let Some(value) = env("PARLOR_MODEL") {
+            settings.models.default = Some(value);
+        }
+        for endpoint in &mut settings.endpoints {
+            endpoint.api_key = endpoint.api_key_env.as_deref().and_then(&env).map(Secret);
+        }
+        settings.endpoints.extend(endpoint_from_environment(&settings.endpoints, &env));
+        settings.server.addr = overrides.addr.unwrap_or(settings.server.addr);
+        if let Some(data) = &overrides.data {
+            settings.server.data.clone_from(data);
+        }
+        settings.check()?;
+        Ok(settings)
+    }
+
+    fn from_file(path: &Path) -> Result<Self, SettingsError> {
+        let text =
+            fs::read_to_string(path).map_err(|cause| SettingsError::File { path: path.to_owned(), cause })?;
+        toml::from_str(&text)
+            .map_err(|cause| SettingsError::Syntax { path: path.to_owned(), cause: Box::new(cause) })
+    }
+
+    fn check(&self) -> Result<(), SettingsError> {
+        if !self.server.addr.ip().is_loopback() {
+            return Err(SettingsError::NotLoopback(self.server.addr));
+        }
+        for (index, endpoint) in self.endpoints.iter().enumerate() {
+            if self.endpoints[..index].iter().any(|other| other.name == endpoint.name) {
+                return Err(SettingsError::SameName(endpoint.name.clone()));
+            }
+        }
+        let spans = [
+            ("timeouts.connect_seconds", self.timeouts.connect_seconds),
+            ("timeouts.first_token_seconds", self.timeouts.first_token_seconds),
+            ("timeouts.silence_seconds", self.timeouts.silence_seconds),
+            ("timeouts.run_seconds", self.timeouts.run_seconds),
+            ("timeouts.heartbeat_seconds", self.timeouts.heartbeat_seconds),
+            ("timeouts.shutdown_seconds", self.timeouts.shutdown_seconds),
+        ];
+        match spans.into_iter().find(|(_, span)| !(*span > 0.0 && Duration::try_from_secs_f64(*span).is_ok())) {
+            Some((name, _)) => Err(SettingsError::NotASpan(name)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// `OPENAI_BASE_URL` and `OPENAI_API_KEY`, as OpenAI's own libraries read them: either is enough.
+fn endpoint_from_environment(
+    endpoints: &[Endpoint],
+    env: impl Fn(&str) -> Option<String>,
+) -> Option<Endpoint> {
+    const KEY: &str = "OPENAI_API_KEY";
+    let (base_url, key) = (env("OPENAI_BASE_URL"), env(KEY));
+    if base_url.is_none() && key.is_none() {
+        return None;
+    }
+    // The file names this endpoint itself, perhaps with more to say about it.
+    if endpoints.iter().any(|endpoint| endpoint.name == "openai") {
+        return None;
+    }
+    Some(Endpoint {
+        name: "openai".into(),
+        base_url: base_url.unwrap_or_else(|| "https://api.openai.com/v1".into()),
+        api_key_env: Some(KEY.into()),
+        api_key: key.map(Secret),
+        headers: BTreeMap::new(),
+    })
+}
+
+/// Text that must not be printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("•••")
+    }
+}

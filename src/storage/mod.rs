@@ -1,0 +1,184 @@
+//! Where everything is kept: the log of each user, and the conversations, messages and runs that its events
+//! have made.
+//!
+//! The trait is what the rest of the server knows. Only the journal writes ([`Storage::commit`]); everybody
+//! may read, each read in a transaction of its own. Nothing here publishes or decides; what an event means
+//! is the reducer's to say.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::protocol::{
+    AssistantMessage, ConversationId, ConversationList, Event, EventBody, Message, MessageId, Position,
+    RunStatus, Timestamp, Transcript, UserId,
+    conversation_list::ListCursor,
+    intent::{Regenerate, SendMessage, Started},
+};
+
+pub mod sqlite;
+
+/// A run, with all that is needed to say whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RunKey {
+    pub user_id: UserId,
+    pub conversation_id: ConversationId,
+    pub message_id: MessageId,
+}
+
+/// An event that is in the log, with its JSON as it goes over the wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoggedEvent {
+    pub user_id: UserId,
+    pub event: Event,
+    pub json: String,
+}
+
+/// One change to what is stored. A change is done whole or not at all.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// Save a person's message and start a run that answers it.
+    Send { user_id: UserId, intent: SendMessage, start: Start },
+    /// Start a run that answers the same message as `intent.message_id` does.
+    Regenerate { user_id: UserId, intent: Regenerate, start: Start },
+    /// What a run has produced since its last change.
+    Append { run: RunKey, events: Vec<EventBody> },
+    /// The end of a run: its last events, its final message and its status.
+    End { run: RunKey, events: Vec<EventBody>, message: AssistantMessage },
+    Rename { user_id: UserId, conversation_id: ConversationId, title: String },
+    ChooseModel { user_id: UserId, conversation_id: ConversationId, model: String },
+    SelectLeaf { user_id: UserId, conversation_id: ConversationId, leaf_id: MessageId },
+    Delete { user_id: UserId, conversation_id: ConversationId },
+}
+
+/// How a run starts, besides what its intent says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The run's id, and its message's.
+    pub run: MessageId,
+    /// The model, if neither the intent nor the conversation names one.
+    pub default_model: String,
+    /// The request, to tell it from another one under the same intent id.
+    pub fingerprint: String,
+}
+
+/// What a change did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Done,
+    /// A run was started, now or (`again`) when the same intent came before.
+    Started { started: Started, again: bool },
+}
+
+/// Why a change was not done. Nothing of it was stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("there is no such thing, or it is not this user's")]
+    NotFound,
+    #[error("a run is at work on this conversation")]
+    RunActive,
+    #[error("the id was used for something else")]
+    IntentReused,
+}
+
+/// What became of several changes that were committed together.
+#[derive(Debug)]
+pub struct Committed {
+    /// One for each change, in their order.
+    pub outcomes: Vec<Result<Outcome, Refusal>>,
+    /// All events that the changes added to the logs, in order.
+    pub events: Vec<Arc<LoggedEvent>>,
+}
+
+/// A part of a user's log.
+#[derive(Debug, PartialEq, Eq)]
+pub enum LogPage {
+    /// The events after the position that was asked for; empty at the log's end.
+    Events(Vec<LoggedEvent>),
+    /// The log does not reach back (or forth) to the position: load snapshots again.
+    Reset,
+}
+
+/// A run as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredRun {
+    pub key: RunKey,
+    pub status: RunStatus,
+    pub first_position: Position,
+}
+
+/// Storage does not work: the disk, the file, the database. Not the request's fault.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    #[error("the database: {0}")]
+    Database(#[from] sqlx::Error),
+    #[error("the database's schema: {0}")]
+    Migration(#[from] sqlx::migrate::MigrateError),
+    #[error("the data folder: {0}")]
+    Folder(#[from] std::io::Error),
+    #[error("what is stored can't be read: {0}")]
+    Unreadable(#[from] serde_json::Error),
+    #[error("an id that is stored can't be read: {0}")]
+    UnreadableId(#[from] uuid::Error),
+    #[error(
+        "this build contains SQLite {0}, which can lose commits (see https://sqlite.org/wal.html, the \
+         “WAL-reset bug”); 3.51.3 is the first without that fault"
+    )]
+    OldSqlite(String),
+}
+
+/// What the server needs of a database.
+#[async_trait]
+pub trait Storage: Send + Sync + 'static {
+    /// Does all changes in one transaction, each in a savepoint of its own: one that is refused leaves the
+    /// others alone. Events get the next positions of their users' logs.
+    ///
+    /// # Errors
+    ///
+    /// If the transaction could not be committed; then nothing of it is stored.
+    async fn commit(&self, at: Timestamp, changes: &[Change]) -> Result<Committed, StorageError>;
+
+    /// The position of the last event in a user's log.
+    async fn head(&self, user_id: UserId) -> Result<Position, StorageError>;
+
+    /// At most `limit` events after a position; those of one run only, if there is one given.
+    async fn log_after(
+        &self,
+        user_id: UserId,
+        after: Position,
+        run: Option<MessageId>,
+        limit: usize,
+    ) -> Result<LogPage, StorageError>;
+
+    /// A page of a user's conversations, newest activity first.
+    async fn conversations(
+        &self,
+        user_id: UserId,
+        before: Option<ListCursor>,
+        limit: usize,
+    ) -> Result<ConversationList, StorageError>;
+
+    /// A conversation with its messages, whatever its run has produced so far included.
+    async fn transcript(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Option<Transcript>, StorageError>;
+
+    /// One message and the conversation that it is in.
+    async fn message(
+        &self,
+        user_id: UserId,
+        message_id: MessageId,
+    ) -> Result<Option<(ConversationId, Message)>, StorageError>;
+
+    /// A run of a user.
+    async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError>;
+
+    /// All runs with this status.
+    async fn runs_with_status(&self, status: RunStatus) -> Result<Vec<StoredRun>, StorageError>;
+
+    /// Forgets log entries and intents made before `before`, and all but the newest `keep` log entries, but
+    /// nothing from the first event of a run that has not ended on. Gives how many entries it removed.
+    async fn trim(&self, before: Timestamp, keep: u64) -> Result<u64, StorageError>;
+}

@@ -1,0 +1,192 @@
+//! Storage in an embedded SQLite file: one connection that writes, a few that read.
+
+use std::{path::Path, str::FromStr, sync::Arc};
+
+use async_trait::async_trait;
+use sqlx::{
+    ConnectOptions, Row, SqliteConnection, SqlitePool,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+use tokio::sync::Mutex;
+
+use super::{Change, Committed, LogPage, Storage, StorageError, StoredRun};
+use crate::protocol::{
+    ConversationId, ConversationList, Message, MessageId, Position, RunStatus, Timestamp, Transcript, UserId,
+    conversation_list::ListCursor,
+};
+
+mod commit;
+mod read;
+mod trim;
+
+#[cfg(test)]
+mod tests;
+
+static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
+
+/// The first SQLite without the WAL-reset bug, as SQLite counts versions.
+const FIRST_SAFE_VERSION: i32 = 3_051_003;
+
+/// The name of the database in the data folder.
+pub const FILE_NAME: &str = "parlor.db";
+
+/// A SQLite database in WAL mode.
+#[derive(Clone, Debug)]
+pub struct Sqlite {
+    /// The only connection that writes. The journal is its only user but for migrations and trimming, so the
+    /// lock is nearly always free.
+    writer: Arc<Mutex<Writer>>,
+    readers: SqlitePool,
+}
+
+#[derive(Debug)]
+struct Writer {
+    connection: SqliteConnection,
+    /// Runs whose conversation was deleted while they were at work: what they still send is dropped.
+    orphans: std::collections::HashSet<MessageId>,
+}
+
+impl Sqlite {
+    /// Opens the database in a folder, making both if they are not there.
+    ///
+    /// # Errors
+    ///
+    /// If the folder or the file can't be written, or the file is not a database of this version.
+    pub async fn open(folder: &Path) -> Result<Self, StorageError> {
+        // SAFETY: the function has no preconditions; it reads a constant of the library.
+        let version = unsafe { libsqlite3_sys::sqlite3_libversion_number() };
+        if version < FIRST_SAFE_VERSION {
+            let (major, minor, patch) = (version / 1_000_000, version / 1000 % 1000, version % 1000);
+            return Err(StorageError::OldSqlite(format!("{major}.{minor}.{patch}")));
+        }
+        make_private_folder(folder)?;
+        let options = SqliteConnectOptions::new()
+            .filename(folder.join(FILE_NAME))
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            // A commit that was published must survive a power cut. Group commit makes that cheap.
+            .synchronous(SqliteSynchronous::Full)
+            .foreign_keys(true)
+            .busy_timeout(std::time::Duration::from_secs(10))
+            .pragma("temp_store", "memory")
+            .statement_cache_capacity(100);
+        let mut connection = options.connect().await?;
+        MIGRATIONS.run(&mut connection).await?;
+        let readers = SqlitePoolOptions::new()
+            .min_connections(1)
+            .max_connections(4)
+            .connect_with(options.read_only(true))
+            .await?;
+        let writer = Writer { connection, orphans: std::collections::HashSet::new() };
+        Ok(Self { writer: Arc::new(Mutex::new(writer)), readers })
+    }
+}
+
+/// What people talk about with a model is nobody else's business on this machine.
+fn make_private_folder(folder: &Path) -> std::io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[async_trait]
+impl Storage for Sqlite {
+    async fn commit(&self, at: Timestamp, changes: &[Change]) -> Result<Committed, StorageError> {
+        self.writer.lock().await.commit(at, changes).await
+    }
+
+    async fn head(&self, user_id: UserId) -> Result<Position, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        Ok(read::log_bounds(&mut connection, user_id).await?.head)
+    }
+
+    async fn log_after(
+        &self,
+        user_id: UserId,
+        after: Position,
+        run: Option<MessageId>,
+        limit: usize,
+    ) -> Result<LogPage, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        read::log_after(&mut tx, user_id, after, run, limit).await
+    }
+
+    async fn conversations(
+        &self,
+        user_id: UserId,
+        before: Option<ListCursor>,
+        limit: usize,
+    ) -> Result<ConversationList, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        read::conversations(&mut tx, user_id, before, limit).await
+    }
+
+    async fn transcript(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Option<Transcript>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        read::transcript(&mut tx, user_id, conversation_id).await
+    }
+
+    async fn message(
+        &self,
+        user_id: UserId,
+        message_id: MessageId,
+    ) -> Result<Option<(ConversationId, Message)>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        read::message(&mut tx, user_id, message_id).await
+    }
+
+    async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let row = sqlx::query(
+            "SELECT user_id, conversation_id, id, status, first_position FROM runs WHERE user_id = ? AND id = ?",
+        )
+        .bind(user_id.to_string())
+        .bind(message_id.to_string())
+        .fetch_optional(&mut *connection)
+        .await?;
+        row.as_ref().map(read::stored_run).transpose()
+    }
+
+    async fn runs_with_status(&self, status: RunStatus) -> Result<Vec<StoredRun>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let rows = sqlx::query(
+            "SELECT user_id, conversation_id, id, status, first_position FROM runs WHERE status = ? \
+             ORDER BY first_position",
+        )
+        .bind(status.as_str())
+        .fetch_all(&mut *connection)
+        .await?;
+        rows.iter().map(read::stored_run).collect()
+    }
+
+    async fn trim(&self, before: Timestamp, keep: u64) -> Result<u64, StorageError> {
+        trim::trim(&mut self.writer.lock().await.connection, before, keep).await
+    }
+}
+
+/// An id column of a row.
+fn id<T: FromStr<Err = uuid::Error>>(row: &sqlx::sqlite::SqliteRow, column: &str) -> Result<T, StorageError> {
+    Ok(row.try_get::<&str, _>(column)?.parse()?)
+}
+
+/// An id column that may be null.
+fn optional_id<T: FromStr<Err = uuid::Error>>(
+    row: &sqlx::sqlite::SqliteRow,
+    column: &str,
+) -> Result<Option<T>, StorageError> {
+    Ok(row.try_get::<Option<&str>, _>(column)?.map(str::parse).transpose()?)
+}
+
+/// A position column of a row.
+fn position(row: &sqlx::sqlite::SqliteRow, column: &str) -> Result<Position, StorageError> {
+    Ok(Position(row.try_get::<i64, _>(column)?.unsigned_abs()))
+}

@@ -1,0 +1,228 @@
+//! The queries. Each takes a connection whose transaction makes it one consistent picture.
+
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+
+use super::{id, optional_id, position};
+use crate::{
+    protocol::{
+        ConversationId, ConversationList, ConversationSummary, Event, Message, MessageId, Position,
+        Timestamp, Transcript, UserId, conversation_list::ListCursor, transcript,
+    },
+    storage::{LogPage, LoggedEvent, RunKey, StorageError, StoredRun},
+};
+
+/// How far a user's log reaches.
+pub(super) struct LogBounds {
+    pub head: Position,
+    /// What is at or before this position is not in the log any more.
+    pub trimmed: Position,
+}
+
+pub(super) async fn log_bounds(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+) -> Result<LogBounds, StorageError> {
+    let row = sqlx::query("SELECT position, trimmed FROM users WHERE id = ?")
+        .bind(user_id.to_string())
+        .fetch_optional(connection)
+        .await?;
+    Ok(match row {
+        Some(row) => LogBounds { head: position(&row, "position")?, trimmed: position(&row, "trimmed")? },
+        None => LogBounds { head: Position(0), trimmed: Position(0) },
+    })
+}
+
+pub(super) async fn log_after(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    after: Position,
+    run: Option<MessageId>,
+    limit: usize,
+) -> Result<LogPage, StorageError> {
+    let bounds = log_bounds(connection, user_id).await?;
+    if after < bounds.trimmed || after > bounds.head {
+        return Ok(LogPage::Reset);
+    }
+    let rows = match run {
+        None => {
+            sqlx::query("SELECT event FROM events WHERE user_id = ? AND position > ? ORDER BY position LIMIT ?")
+                .bind(user_id.to_string())
+                .bind(after.0.cast_signed())
+                .bind(limit as i64)
+                .fetch_all(connection)
+                .await?
+        }
+        Some(run) => {
+            // The run's own stretch of the log keeps the scan short.
+            sqlx::query(
+                "SELECT e.event FROM runs r JOIN events e ON e.user_id = r.user_id \
+                 AND e.position BETWEEN max(r.first_position, ?3 + 1) AND coalesce(r.last_position, ?4) \
+                 WHERE r.user_id = ?1 AND r.id = ?2 AND e.message_id = ?2 ORDER BY e.position LIMIT ?5",
+            )
+            .bind(user_id.to_string())
+            .bind(run.to_string())
+            .bind(after.0.cast_signed())
+            .bind(bounds.head.0.cast_signed())
+            .bind(limit as i64)
+            .fetch_all(connection)
+            .await?
+        }
+    };
+    let events = rows.into_iter().map(|row| {
+        let json: String = row.try_get("event")?;
+        let event: Event = serde_json::from_str(&json)?;
+        Ok(LoggedEvent { user_id, event, json })
+    });
+    events.collect::<Result<_, StorageError>>().map(LogPage::Events)
+}
+
+pub(super) async fn conversations(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    before: Option<ListCursor>,
+    limit: usize,
+) -> Result<ConversationList, StorageError> {
+    let as_of = log_bounds(&mut *connection, user_id).await?.head;
+    let before = before.unwrap_or(ListCursor {
+        updated_at: Timestamp(i64::MAX),
+        id: ConversationId(uuid::Uuid::max()),
+    });
+    let rows = sqlx::query(
+        "SELECT c.id, c.title, c.updated_at, r.id AS active_run FROM conversations c \
+         LEFT JOIN runs r ON r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
+         WHERE c.user_id = ?1 AND (c.updated_at, c.id) < (?2, ?3) \
+         ORDER BY c.updated_at DESC, c.id DESC LIMIT ?4",
+    )
+    .bind(user_id.to_string())
+    .bind(before.updated_at.0)
+    .bind(before.id.to_string())
+    .bind(limit as i64 + 1)
+    .fetch_all(connection)
+    .await?;
+    let has_more = rows.len() > limit;
+    let conversations = rows.iter().take(limit).map(|row| {
+        Ok(ConversationSummary {
+            id: id(row, "id")?,
+            title: row.try_get("title")?,
+            updated_at: Timestamp(row.try_get("updated_at")?),
+            active_run: optional_id(row, "active_run")?,
+        })
+    });
+    Ok(ConversationList { as_of, conversations: conversations.collect::<Result<_, StorageError>>()?, has_more })
+}
+
+pub(super) async fn transcript(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    conversation_id: ConversationId,
+) -> Result<Option<Transcript>, StorageError> {
+    let as_of = log_bounds(&mut *connection, user_id).await?.head;
+    let conversation =
+        sqlx::query("SELECT title, model, active_leaf FROM conversations WHERE user_id = ? AND id = ?")
+            .bind(user_id.to_string())
+            .bind(conversation_id.to_string())
+            .fetch_optional(&mut *connection)
+            .await?;
+    let Some(conversation) = conversation else { return Ok(None) };
+    let rows = sqlx::query(
+        "SELECT id, parent_id, created_at, body FROM messages WHERE user_id = ? AND conversation_id = ? \
+         ORDER BY position",
+    )
+    .bind(user_id.to_string())
+    .bind(conversation_id.to_string())
+    .fetch_all(&mut *connection)
+    .await?;
+    let mut transcript = Transcript {
+        conversation_id,
+        as_of: Position(0),
+        title: conversation.try_get("title")?,
+        model: conversation.try_get("model")?,
+        messages: rows.iter().map(stored_message).collect::<Result<_, _>>()?,
+        active_leaf: optional_id(&conversation, "active_leaf")?,
+        deleted: false,
+    };
+    let active = transcript.active_run();
+    if let Some(run) = active {
+        catch_up(connection, user_id, run, |event| {
+            // A run's row is there from its start on, so nothing can be missing before its events; and what
+            // made the message is skipped, since the message is there.
+            if let Some(message) = transcript.messages.iter_mut().find(|message| message.id == run)
+                && let Some(assistant) = message.assistant_mut()
+            {
+                transcript::apply_to_run(assistant, &event.body);
+            }
+        })
+        .await?;
+    }
+    transcript.as_of = as_of;
+    Ok(Some(transcript))
+}
+
+pub(super) async fn message(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    message_id: MessageId,
+) -> Result<Option<(ConversationId, Message)>, StorageError> {
+    let row = sqlx::query(
+        "SELECT id, conversation_id, parent_id, created_at, body FROM messages WHERE user_id = ? AND id = ?",
+    )
+    .bind(user_id.to_string())
+    .bind(message_id.to_string())
+    .fetch_optional(&mut *connection)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    let conversation_id = id(&row, "conversation_id")?;
+    let mut message = stored_message(&row)?;
+    if let Some(assistant) = message.assistant_mut()
+        && !assistant.status.is_terminal()
+    {
+        catch_up(connection, user_id, message_id, |event| {
+            transcript::apply_to_run(assistant, &event.body);
+        })
+        .await?;
+    }
+    Ok(Some((conversation_id, message)))
+}
+
+/// Gives all that the log has of a run.
+async fn catch_up(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    run: MessageId,
+    mut apply: impl FnMut(&Event),
+) -> Result<(), StorageError> {
+    let rows = sqlx::query(
+        "SELECT e.event FROM runs r JOIN events e ON e.user_id = r.user_id AND e.position >= r.first_position \
+         WHERE r.user_id = ?1 AND r.id = ?2 AND e.message_id = ?2 ORDER BY e.position",
+    )
+    .bind(user_id.to_string())
+    .bind(run.to_string())
+    .fetch_all(connection)
+    .await?;
+    for row in rows {
+        apply(&serde_json::from_str(row.try_get("event")?)?);
+    }
+    Ok(())
+}
+
+fn stored_message(row: &SqliteRow) -> Result<Message, StorageError> {
+    Ok(Message {
+        id: id(row, "id")?,
+        parent_id: optional_id(row, "parent_id")?,
+        created_at: Timestamp(row.try_get("created_at")?),
+        body: serde_json::from_str(row.try_get("body")?)?,
+    })
+}
+
+pub(super) fn stored_run(row: &SqliteRow) -> Result<StoredRun, StorageError> {
+    let status: &str = row.try_get("status")?;
+    Ok(StoredRun {
+        key: RunKey {
+            user_id: id(row, "user_id")?,
+            conversation_id: id(row, "conversation_id")?,
+            message_id: id(row, "id")?,
+        },
+        status: serde_json::from_value(status.into())?,
+        first_position: position(row, "first_position")?,
+    })
+}
