@@ -10,3 +10,6 @@ pub mod protocol;
 pub mod providers;
 
 pub mod api;
+
+#[cfg(feature = "ssr")]
+pub mod assets;
