@@ -1,1 +1,49 @@
-fn main() {}
+//! Parlor's build helper: what cargo alone can't do. It builds the browser half to WASM, makes it and the styles and
+//! the public files into one folder (`site`), builds the server, and starts or tests or packs the result.
+//!
+//! Started by `scripts/xtask`, which finds the toolchain and stands in the repository's root; all paths here are
+//! relative to it.
+
+mod cargo;
+mod css;
+mod dev;
+mod release;
+mod site;
+mod test;
+
+use anyhow::{Result, bail};
+
+/// Which of the two builds: quick to make, or quick to load.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Dev,
+    Release,
+}
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let rest = args.get(1..).unwrap_or_default();
+    match args.first().map(String::as_str) {
+        Some("build") => build(),
+        Some("run") => {
+            build()?;
+            cargo::replace_with_parlor(rest)
+        }
+        Some("dev") => dev::watch(rest),
+        Some("release") => release::pack(),
+        Some("test") => test::run(rest),
+        other => bail!("xtask knows build, run, dev, release and test, not {other:?}"),
+    }
+}
+
+/// Both halves, for development.
+fn build() -> Result<()> {
+    site::build(Mode::Dev)?;
+    say("building the server");
+    cargo::server(Mode::Dev)
+}
+
+/// One plain line about what happens now.
+fn say(line: &str) {
+    eprintln!("parlor: {line}");
+}

@@ -1,0 +1,45 @@
+import { defineConfig, devices } from '@playwright/test';
+import { accessSync, constants } from 'node:fs';
+
+const root = process.getuid?.() === 0;
+
+/** The system's Chromium, if it has one; otherwise Playwright uses its own. */
+function packagedChromium(): string | undefined {
+  const folders = (process.env.PATH ?? '').split(':');
+  const places = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) => folders.map((folder) => `${folder}/${name}`));
+  return places.find((place) => {
+    try {
+      accessSync(place, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+export default defineConfig({
+  testDir: 'tests',
+  outputDir: 'test-results',
+  // Each test has its own server, data and scripted model (support/test.ts), so any two can run side by side.
+  fullyParallel: true,
+  workers: 2,
+  // A test that passes only at a second attempt has found something.
+  retries: 0,
+  forbidOnly: !!process.env.CI,
+  timeout: 30_000,
+  expect: { timeout: 10_000 },
+  // `make test` reads the counts from the JSON.
+  reporter: [['list'], ['json', { outputFile: '../target/e2e.json' }]],
+  use: {
+    ...devices['Desktop Chrome'],
+    // Neither the server's (UTC) nor a whole number of hours from it: what the server renders may not depend on it.
+    timezoneId: 'Asia/Kolkata',
+    locale: 'en-GB',
+    trace: 'retain-on-failure',
+    launchOptions: {
+      executablePath: packagedChromium(),
+      chromiumSandbox: !root,
+      args: ['--disable-background-networking', '--disable-component-update', '--no-first-run'],
+    },
+  },
+});

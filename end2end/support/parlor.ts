@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Program, cleanEnvironment } from './program.ts';
+
+/** The real server, with a data folder of its own. It keeps folder and address when it is started again. */
+export class Parlor {
+  #program!: Program;
+  #output = '';
+  url = '';
+
+  private constructor(
+    readonly data: string,
+    private readonly environment: NodeJS.ProcessEnv,
+  ) {}
+
+  /** `environment` says where models are; a variable that is undefined there is not set. */
+  static async start(environment: NodeJS.ProcessEnv): Promise<Parlor> {
+    const data = await mkdtemp(join(tmpdir(), 'parlor-e2e-'));
+    const parlor = new Parlor(data, { ...cleanEnvironment(), ...environment });
+    await parlor.start();
+    return parlor;
+  }
+
+  /** Starts it again after `kill` or `stop`. */
+  async start(): Promise<void> {
+    const address = this.url ? new URL(this.url).host : '127.0.0.1:0';
+    const args = ['serve', '--addr', address, '--data', this.data];
+    [this.#program, this.url] = await Program.start('parlor', args, this.environment);
+  }
+
+  /** Ends it without giving it the time to do anything, as a power cut would. */
+  kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    return this.#end(signal);
+  }
+
+  /** Asks it to end. */
+  stop(): Promise<void> {
+    return this.#end('SIGTERM');
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  /** Everything that it has printed, over all its starts. */
+  get output(): string {
+    return this.#output + this.#program.output;
+  }
+
+  async dispose(): Promise<void> {
+    await this.kill();
+    await rm(this.data, { recursive: true, force: true });
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const program = this.#program;
+    if (!program.running) return;
+    await program.end(signal);
+    this.#output += program.output;
+    program.output = '';
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * `test` for this folder's specs. Each test gets a scripted model server and a real Parlor of its own, and `page` is at
+ * home there: `page.goto('/')`. Wait for what you expect to see, never for a time.
+ */
+import { test as base, expect } from '@playwright/test';
+import { BrowserLog } from './browser-log.ts';
+import { Parlor } from './parlor.ts';
+import { Upstream } from './upstream.ts';
+
+type Fixtures = {
+  /** Variables for Parlor beside or instead of the usual: `test.use({ environment: { OPENAI_BASE_URL: undefined } })`. */
+  environment: NodeJS.ProcessEnv;
+  upstream: Upstream;
+  parlor: Parlor;
+  browserLog: BrowserLog;
+};
+
+export const test = base.extend<Fixtures>({
+  environment: [{}, { option: true }],
+
+  upstream: async ({}, use) => {
+    const upstream = await Upstream.start();
+    await use(upstream);
+    await upstream.program.end('SIGKILL');
+  },
+
+  parlor: async ({ upstream, environment }, use, testInfo) => {
+    const parlor = await Parlor.start({ OPENAI_BASE_URL: upstream.baseUrl, OPENAI_API_KEY: 'sk-test', ...environment });
+    await use(parlor);
+    await parlor.dispose();
+    if (testInfo.status !== testInfo.expectedStatus) await testInfo.attach('parlor.log', { body: parlor.output });
+    expect(parlor.output, "the server's log").not.toContain('panicked at');
+  },
+
+  baseURL: async ({ parlor }, use) => use(parlor.url),
+
+  browserLog: [
+    async ({ context }, use) => {
+      const log = new BrowserLog();
+      log.watch(context);
+      await use(log);
+      log.expectNothing();
+    },
+    { auto: true },
+  ],
+});
+
+export { expect };

@@ -1,0 +1,164 @@
+//! What a browser loads besides pages: the WASM with its JavaScript side, the stylesheet, the icons.
+//!
+//! The build puts these files into one folder; a release has the folder inside its binary, a development build reads
+//! it from disk, so that a change of a style needs no new server. The three files that every page needs are named by
+//! their content and kept by browsers for ever; a page finds their names here:
+//!
+//! ```ignore
+//! let assets = Manifest::current();
+//! view! {
+//!     <link rel="stylesheet" href=assets.css/>
+//!     <link rel="modulepreload" href=assets.js.clone()/>
+//!     <link rel="preload" href=assets.wasm.clone() r#as="fetch" r#type="application/wasm" crossorigin=""/>
+//!     <script type="module" nonce=use_nonce()>
+//!         {format!("import init, {{ hydrate }} from {:?}; init({{ module_or_path: {:?} }}).then(hydrate)",
+//!             assets.js, assets.wasm)}
+//!     </script>
+//! }
+//! ```
+//!
+//! `hydrate` is the crate's own exported function. [`dev_reload::script`] is one more script, for development only.
+
+pub mod dev_reload;
+
+use axum::{
+    Router,
+    body::Body,
+    extract::Path,
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use rust_embed::RustEmbed;
+use serde::Deserialize;
+
+/// The folder. Two, in truth: development and release don't take each other's files away. A tree in which nothing was
+/// built yet compiles as well; its pages then have no styles and stay as the server rendered them.
+#[derive(RustEmbed)]
+#[cfg_attr(debug_assertions, folder = "$CARGO_MANIFEST_DIR/target/site")]
+#[cfg_attr(not(debug_assertions), folder = "$CARGO_MANIFEST_DIR/target/site-release")]
+#[allow_missing = true]
+struct Site;
+
+/// The addresses of the three files that every page loads.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Manifest {
+    pub js: String,
+    pub wasm: String,
+    pub css: String,
+}
+
+impl Manifest {
+    /// Those of the last build. Read anew for each page: that costs microseconds, and during development they change
+    /// while the server runs.
+    pub fn current() -> Self {
+        Self::of::<Site>().unwrap_or_default()
+    }
+
+    fn of<Site: RustEmbed>() -> Option<Self> {
+        serde_json::from_slice(&Site::get("manifest.json")?.data).ok()
+    }
+}
+
+/// The names that `cargo leptos` gives, for those who build with it.
+impl Default for Manifest {
+    fn default() -> Self {
+        Self {
+            js: "/pkg/parlor.js".into(),
+            wasm: "/pkg/parlor.wasm".into(),
+            css: "/pkg/parlor.css".into(),
+        }
+    }
+}
+
+/// `/pkg/…`, and each public file under its own name (`/favicon.svg`).
+pub fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    router_of::<Site, S>().merge(dev_reload::router())
+}
+
+/// A release looks names up in a list. Development reads a folder, so a name that leads elsewhere is refused.
+fn router_of<Site: RustEmbed, S: Clone + Send + Sync + 'static>() -> Router<S> {
+    // `cargo leptos` gives names without a hash, which a browser must not keep.
+    let keep = if Manifest::of::<Site>().is_some() {
+        "public, max-age=31536000, immutable"
+    } else {
+        "no-cache"
+    };
+    let pkg = async move |Path(name): Path<String>, headers: HeaderMap| match name.contains("..") {
+        true => StatusCode::NOT_FOUND.into_response(),
+        false => respond::<Site>(&format!("pkg/{name}"), &headers, keep),
+    };
+    let mut router = Router::new().route("/pkg/{*name}", get(pkg));
+    for name in Site::iter().filter(|name| is_public(name)) {
+        let address = format!("/{name}");
+        let file = async move |headers: HeaderMap| respond::<Site>(&name, &headers, "public, max-age=3600");
+        router = router.route(&address, get(file));
+    }
+    router
+}
+
+/// A file of `public/`, as opposed to what the build adds. A name with braces would be a pattern to the router.
+fn is_public(name: &str) -> bool {
+    name != "manifest.json"
+        && !name.starts_with("pkg/")
+        && !name.ends_with(".br")
+        && !name.contains(['{', '}'])
+}
+
+fn respond<Site: RustEmbed>(name: &str, request: &HeaderMap, cache: &'static str) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, content_type(name)),
+        (header::CACHE_CONTROL, cache),
+        (header::VARY, "accept-encoding"),
+    ];
+    if accepts_brotli(request)
+        && let Some(compressed) = Site::get(&format!("{name}.br"))
+    {
+        return (
+            headers,
+            [(header::CONTENT_ENCODING, "br")],
+            Body::from(compressed.data),
+        )
+            .into_response();
+    }
+    match Site::get(name) {
+        Some(file) => (headers, Body::from(file.data)).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// Whether `br` is on the browser's list, and not struck off it with `;q=0`.
+fn accepts_brotli(request: &HeaderMap) -> bool {
+    let lists = request
+        .get_all(header::ACCEPT_ENCODING)
+        .into_iter()
+        .filter_map(|value| value.to_str().ok());
+    lists.flat_map(|list| list.split(',')).any(|entry| {
+        let (name, parameters) = entry.split_once(';').unwrap_or((entry, ""));
+        let weight = parameters
+            .trim()
+            .strip_prefix("q=")
+            .and_then(|weight| weight.parse::<f32>().ok());
+        name.trim().eq_ignore_ascii_case("br") && weight != Some(0.0)
+    })
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
+        "js" => "text/javascript; charset=utf-8",
+        "wasm" => "application/wasm",
+        "css" => "text/css; charset=utf-8",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        "webmanifest" => "application/manifest+json",
+        "json" => "application/json",
+        "txt" => "text/plain; charset=utf-8",
+        "html" => "text/html; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! `make dev`: builds, starts Parlor, and on every change of a source builds again, starts it again if the server
+//! changed, and lets open pages reload (they ask the server for its version when `PARLOR_DEV_RELOAD` is set).
+
+use crate::{Mode, cargo, say, site};
+use anyhow::Result;
+use std::{
+    fs,
+    path::Path,
+    process::{Child, Command},
+    thread::sleep,
+    time::{Duration, SystemTime},
+};
+
+const WATCHED: [&str; 6] = [
+    "src",
+    "style",
+    "public",
+    "migrations",
+    "Cargo.toml",
+    "Leptos.toml",
+];
+
+pub fn watch(args: &[String]) -> Result<()> {
+    let mut server: Option<Child> = None;
+    let mut built = None;
+    loop {
+        let seen = state();
+        if let Err(error) = site::build(Mode::Dev).and_then(|()| cargo::server(Mode::Dev)) {
+            // The compiler has said what is wrong; what ran before goes on running.
+            say(&format!("{error:#}; waiting for the next change"));
+        } else {
+            let binary = fs::metadata(cargo::server_binary(Mode::Dev))?.modified()?;
+            let settings = modified(Path::new("Leptos.toml"));
+            if built != Some((binary, settings)) {
+                built = Some((binary, settings));
+                if let Some(mut old) = server.take() {
+                    old.kill()?;
+                    old.wait()?;
+                }
+                let mut parlor = Command::new(cargo::server_binary(Mode::Dev));
+                server = Some(
+                    parlor
+                        .arg("serve")
+                        .args(args)
+                        .env("PARLOR_DEV_RELOAD", "1")
+                        .spawn()?,
+                );
+            }
+        }
+        while state() == seen {
+            sleep(Duration::from_millis(300));
+        }
+    }
+}
+
+/// How many files are watched and when the last of them changed. Looking at a few hundred files three times a second
+/// costs nothing to speak of, works on every system and needs no library.
+fn state() -> (usize, Option<SystemTime>) {
+    let all_in = |place: &str| match Path::new(place) {
+        file if file.is_file() => vec![file.to_owned()],
+        folder => site::files_below(folder).unwrap_or_default(),
+    };
+    let files: Vec<_> = WATCHED.into_iter().flat_map(all_in).collect();
+    (files.len(), files.iter().filter_map(|file| modified(file)).max())
+}
+
+fn modified(file: &Path) -> Option<SystemTime> {
+    fs::metadata(file).and_then(|metadata| metadata.modified()).ok()
+}

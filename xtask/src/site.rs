@@ -1,0 +1,212 @@
+//! The folder of everything that a browser loads, as the server wants it (`src/assets.rs` reads it):
+//!
+//! ```text
+//! site/manifest.json          {"js": "/pkg/parlor-HASH.js", "wasm": …, "css": …}
+//! site/pkg/parlor-HASH.js     named by their content, so that a browser may keep them for ever
+//! site/favicon.svg …          the files of public/, under their own names
+//! site/**/*.br                each compressible file once more, with Brotli
+//! ```
+//!
+//! Development and release have a folder each (`target/site`, `target/site-release`), so that neither takes the
+//! other's files away.
+
+use crate::{Mode, cargo, css, release, say};
+use anyhow::{Context, Result};
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
+use wasm_bindgen_cli_support::Bindgen;
+
+/// Where the finished site lies.
+pub fn folder(mode: Mode) -> &'static Path {
+    Path::new(match mode {
+        Mode::Dev => "target/site",
+        Mode::Release => "target/site-release",
+    })
+}
+
+/// Brings the site up to date, doing nothing if nothing it is made from has changed.
+pub fn build(mode: Mode) -> Result<()> {
+    say("building the browser half (WASM)");
+    let wasm = cargo::wasm(mode)?;
+    assemble(mode, &wasm)
+}
+
+fn assemble(mode: Mode, wasm: &Path) -> Result<()> {
+    let wasm = fs::read(wasm).with_context(|| format!("reading {}", wasm.display()))?;
+    let css = css::bundle(Path::new("style/main.css"))?;
+    let public = files_below(Path::new("public"))?;
+
+    let mut inputs = Hash::new();
+    inputs.add(&wasm).add(css.as_bytes());
+    for file in &public {
+        inputs
+            .add(file.as_os_str().as_encoded_bytes())
+            .add(&fs::read(file)?);
+    }
+    // What this helper does with them is an input as well.
+    inputs.add(format!("{:?}", fs::metadata(std::env::current_exe()?)?.modified()?).as_bytes());
+    let inputs = inputs.text();
+    let site = folder(mode);
+    let stamp = site.with_extension("stamp");
+    if site.join("manifest.json").exists()
+        && fs::read_to_string(&stamp).is_ok_and(|made_from| made_from == inputs)
+    {
+        return Ok(());
+    }
+
+    say("packing what the browser loads");
+    let draft = site.with_extension("draft");
+    let _ = fs::remove_dir_all(&draft);
+    let pkg = draft.join("pkg");
+    fs::create_dir_all(&pkg)?;
+    for file in &public {
+        copy(file, &draft.join(file.strip_prefix("public")?))?;
+    }
+    let (js, wasm) = bindgen(mode, wasm, &pkg)?;
+    let manifest = serde_json::json!({
+        "js": write_hashed(&pkg, "js", js.as_bytes())?,
+        "wasm": write_hashed(&pkg, "wasm", &wasm)?,
+        "css": write_hashed(&pkg, "css", css.as_bytes())?,
+    });
+    fs::write(draft.join("manifest.json"), format!("{manifest:#}\n"))?;
+    for file in files_below(&draft)? {
+        compress(mode, &file)?;
+    }
+
+    // A running development server reads the folder: it finds the old one or the new one.
+    let _ = fs::remove_file(&stamp);
+    let _ = fs::remove_dir_all(site);
+    fs::rename(&draft, site)?;
+    fs::write(&stamp, inputs)?;
+    Ok(())
+}
+
+/// Makes cargo's WASM into a module that a browser can load, with its JavaScript side. Files that libraries bring
+/// along (`snippets/`) are put into `pkg`, where that JavaScript looks for them.
+fn bindgen(mode: Mode, wasm: Vec<u8>, pkg: &Path) -> Result<(String, Vec<u8>)> {
+    let work = pkg.with_file_name("bindgen");
+    Bindgen::new()
+        .web(true)?
+        .typescript(false)
+        .remove_name_section(mode == Mode::Release)
+        .remove_producers_section(true)
+        .input_bytes("parlor", wasm)
+        .generate(&work)?;
+    if mode == Mode::Release {
+        release::optimise(&work.join("parlor_bg.wasm"))?;
+    }
+    let js = fs::read_to_string(work.join("parlor.js"))?;
+    let wasm = fs::read(work.join("parlor_bg.wasm"))?;
+    if work.join("snippets").exists() {
+        fs::rename(work.join("snippets"), pkg.join("snippets"))?;
+    }
+    fs::remove_dir_all(&work)?;
+    Ok((js, wasm))
+}
+
+/// Writes `pkg/parlor-HASH.extension` and returns the address at which the server has it.
+fn write_hashed(pkg: &Path, extension: &str, content: &[u8]) -> Result<String> {
+    let name = format!("parlor-{}.{extension}", Hash::new().add(content).text());
+    fs::write(pkg.join(&name), content)?;
+    Ok(format!("/pkg/{name}"))
+}
+
+/// Puts `file.br` beside `file`, if that is worth it.
+fn compress(mode: Mode, file: &Path) -> Result<()> {
+    let extension = file
+        .extension()
+        .and_then(|extension| extension.to_str())
+        .unwrap_or_default();
+    let compressible = [
+        "js",
+        "wasm",
+        "css",
+        "svg",
+        "txt",
+        "json",
+        "webmanifest",
+        "html",
+        "xml",
+        "map",
+    ];
+    let content = fs::read(file)?;
+    if !compressible.contains(&extension) || content.len() < 256 || file.ends_with("manifest.json") {
+        return Ok(());
+    }
+    let (quality, window) = match mode {
+        Mode::Dev => (4, 22),
+        Mode::Release => (11, 24),
+    };
+    let mut compressed = brotli::CompressorWriter::new(Vec::new(), 1 << 16, quality, window);
+    compressed.write_all(&content)?;
+    let compressed = compressed.into_inner();
+    if compressed.len() < content.len() {
+        let mut name = file.as_os_str().to_owned();
+        name.push(".br");
+        fs::write(name, compressed)?;
+    }
+    Ok(())
+}
+
+/// All files in a folder and its folders, in the same order every time; none if there is no such folder.
+pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Ok(files);
+    };
+    for entry in entries {
+        let path = entry?.path();
+        if path.is_dir() {
+            files.extend(files_below(&path)?);
+        } else {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to.parent().context("a file without a folder")?)?;
+    fs::copy(from, to).with_context(|| format!("copying {}", from.display()))?;
+    Ok(())
+}
+
+/// FNV-1a: names and freshness need no more, and it gives the same names with every compiler.
+struct Hash(u64);
+
+impl Hash {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn add(&mut self, bytes: &[u8]) -> &mut Self {
+        for byte in bytes.iter().chain(&(bytes.len() as u64).to_le_bytes()) {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        self
+    }
+
+    fn text(&self) -> String {
+        format!("{:016x}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_what_is_inside() {
+        let name = |content: &[u8]| Hash::new().add(content).text();
+        assert_eq!(name(b"a"), name(b"a"));
+        assert_ne!(name(b"a"), name(b"b"));
+        assert_ne!(
+            Hash::new().add(b"ab").add(b"c").text(),
+            Hash::new().add(b"a").add(b"bc").text()
+        );
+    }
+}
