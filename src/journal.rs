@@ -131,8 +131,10 @@ fn merge(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
             merged.push(entry);
             continue;
         };
+        // Who waits for a change of its own hears of that one alone.
+        let joinable = entry.done.is_none();
         match open.get(&run.message_id).and_then(|index| merged.get_mut(*index)) {
-            Some(Entry { change: Change::Append { events: earlier, .. }, .. }) => {
+            Some(Entry { change: Change::Append { events: earlier, .. }, .. }) if joinable => {
                 for event in events {
                     push_merged(earlier, event);
                 }

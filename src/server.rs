@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::serve::ListenerExt;
 use leptos::prelude::LeptosOptions;
+use secrecy::SecretString;
 use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -13,9 +14,9 @@ use crate::{
     hub::Hub,
     journal::Journal,
     protocol::Timestamp,
-    providers::Models,
+    providers::{EndpointConfig, Models, ModelsConfig},
     runs::Runs,
-    settings::Settings,
+    settings::{self, Settings},
     storage::{Storage, StorageError, sqlite::Sqlite},
 };
 
@@ -38,7 +39,7 @@ impl Server {
         let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(&settings.server.data).await?);
         let hub = Arc::new(Hub::default());
         let (journal, writer) = Journal::start(storage.clone(), hub.clone());
-        let models = Arc::new(Models::new(&settings));
+        let models = Arc::new(Models::new(models_config(&settings)));
         let (limits, timeouts) = (settings.limits.clone(), settings.timeouts.clone());
         let runs = Runs::new(storage.clone(), journal.clone(), models.clone(), limits, timeouts);
         let interrupted = runs.recover().await?;
@@ -111,5 +112,34 @@ async fn trim(app: AppState) {
             Ok(removed) => tracing::debug!(removed, "trimmed the log"),
             Err(error) => tracing::error!(%error, "could not trim the log"),
         }
+    }
+}
+
+/// The endpoints as the settings name them, and where to look if they name none.
+fn models_config(settings: &Settings) -> ModelsConfig {
+    let max_frame = settings.limits.model_event_bytes;
+    let endpoints = settings.endpoints.iter().map(|endpoint| {
+        let from_environment = endpoint.name == settings::ENVIRONMENT_ENDPOINT;
+        EndpointConfig {
+            api_key: endpoint.api_key.as_ref().map(|key| SecretString::from(key.0.as_str())),
+            api_key_source: endpoint.api_key_env.clone().unwrap_or_default(),
+            base_url_source: if from_environment {
+                "OPENAI_BASE_URL".into()
+            } else {
+                format!("base_url of “{}” in the settings file", endpoint.name)
+            },
+            headers: endpoint.headers.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect(),
+            max_frame,
+            ..EndpointConfig::new(&endpoint.name, &endpoint.base_url)
+        }
+    });
+    let local = settings.models.local.iter().filter(|_| settings.models.discover);
+    ModelsConfig {
+        endpoints: endpoints.collect(),
+        default_model: settings.models.default.clone(),
+        candidates: local
+            .map(|(name, base_url)| EndpointConfig { max_frame, ..EndpointConfig::new(name, base_url) })
+            .collect(),
+        own_address: Some(settings.server.addr),
     }
 }

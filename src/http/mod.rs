@@ -33,7 +33,7 @@ mod security;
 pub use caller::{Caller, caller, fingerprint};
 
 /// What every handler can reach. Clones share everything.
-#[derive(Clone, FromRef)]
+#[derive(Clone)]
 pub struct AppState {
     pub settings: Arc<Settings>,
     pub storage: Arc<dyn Storage>,
@@ -44,6 +44,12 @@ pub struct AppState {
     pub leptos: LeptosOptions,
     /// Cancelled when the server goes down: event streams end, so that they don't hold it up.
     pub shutdown: CancellationToken,
+}
+
+impl FromRef<AppState> for LeptosOptions {
+    fn from_ref(app: &AppState) -> Self {
+        app.leptos.clone()
+    }
 }
 
 /// All that Parlor answers.

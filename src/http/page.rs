@@ -29,7 +29,7 @@ pub fn routes(app: &AppState) -> Router<AppState> {
     };
     Router::new()
         .leptos_routes_with_context(app, pages, context, shell)
-        .merge(assets::routes())
+        .merge(assets::router())
         .fallback(not_found)
 }
 

@@ -143,7 +143,7 @@ async fn call(
     model: String,
     messages: Vec<ModelMessage>,
 ) -> Result<ModelStream, ModelError> {
-    let (endpoint, model) = models.resolve(&model).await?;
+    let (endpoint, model) = models.resolve(&model)?;
     endpoint.call(ModelRequest { model, messages }).await
 }
 

@@ -123,7 +123,9 @@ impl Runs {
         if self.0.shutdown.is_cancelled() {
             return Err(StartError::ShuttingDown);
         }
-        let default_model = if needs_model { self.0.models.default_model().await } else { String::new() };
+        // An empty model is resolved to the default one, or to the reason why there is none.
+        let default_model =
+            if needs_model { self.0.models.list().await.default.unwrap_or_default() } else { String::new() };
         Ok(Start { run: MessageId::new(), default_model, fingerprint })
     }
 

@@ -19,6 +19,9 @@ mod tests;
 /// The file that is read if no other is named, and if it is there.
 pub const DEFAULT_FILE: &str = "Leptos.toml";
 
+/// The name of the endpoint that `OPENAI_BASE_URL` and `OPENAI_API_KEY` make.
+pub const ENVIRONMENT_ENDPOINT: &str = "openai";
+
 /// Everything that can be set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
@@ -275,11 +278,11 @@ fn endpoint_from_environment(
         return None;
     }
     // The file names this endpoint itself, perhaps with more to say about it.
-    if endpoints.iter().any(|endpoint| endpoint.name == "openai") {
+    if endpoints.iter().any(|endpoint| endpoint.name == ENVIRONMENT_ENDPOINT) {
         return None;
     }
     Some(Endpoint {
-        name: "openai".into(),
+        name: ENVIRONMENT_ENDPOINT.into(),
         base_url: base_url.unwrap_or_else(|| "https://api.openai.com/v1".into()),
         api_key_env: Some(KEY.into()),
         api_key: key.map(Secret),

@@ -18,6 +18,9 @@ use crate::protocol::{
 
 pub mod sqlite;
 
+#[cfg(test)]
+mod story;
+
 /// A run, with all that is needed to say whose it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RunKey {

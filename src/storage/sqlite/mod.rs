@@ -19,8 +19,6 @@ mod commit;
 mod read;
 mod trim;
 
-#[cfg(test)]
-mod tests;
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 

@@ -239,11 +239,16 @@ fn extend(
     delta: &str,
     empty: impl FnOnce() -> Part,
 ) -> Option<RunTouched> {
-    if node == run.nodes.len() && part == 0 {
+    let begins = run.nodes.get(node).map_or(0, |node| node.parts.len()) == part;
+    // Looked at before anything is made, so that a gap leaves the state as it was.
+    if begins && (offset > 0 || node > run.nodes.len()) {
+        return None;
+    }
+    if node == run.nodes.len() && begins {
         run.nodes.push(Node::default());
     }
     let parts = &mut run.nodes.get_mut(node)?.parts;
-    if part == parts.len() {
+    if begins {
         parts.push(empty());
     }
     let (Part::Thinking { text } | Part::Text { text }) = parts.get_mut(part)?;
@@ -256,3 +261,6 @@ fn extend(
     Some(RunTouched::Part { node, part, from })
 }
 
+
+#[cfg(test)]
+mod tests;
