@@ -19,18 +19,12 @@ use super::{
 };
 use crate::{
     hub::{Followed, Follower, Topic},
-    protocol::{Position, sse},
+    protocol::{Notice, Position, sse},
     storage::LoggedEvent,
 };
 
 /// How much may be joined into one write when several events are there already.
 const CHUNK: usize = 32 << 10;
-
-/// Sent when the log does not reach back to the client's position: load snapshots again. It ends the stream.
-const RESET: &str = r#"{"type":"reset"}"#;
-
-/// Sent when the log can't be read just now: come back with the same position. It ends the stream.
-const UNAVAILABLE: &str = r#"{"type":"unavailable"}"#;
 
 /// `GET /api/events?after=N`: everything that happens to the user after a position. Without one, what
 /// happens from now on.
@@ -132,10 +126,10 @@ impl<P: Projection> Streaming<P> {
         self.beat_at = Instant::now() + self.heartbeat;
         let first = match followed {
             Ok(Followed::Event(event)) => event,
-            Ok(Followed::Reset) => return Some(self.last_words(RESET)),
+            Ok(Followed::Reset) => return Some(self.last_words(Notice::Reset)),
             Err(error) => {
                 tracing::error!(%error, "the log can't be read");
-                return Some(self.last_words(UNAVAILABLE));
+                return Some(self.last_words(Notice::Unavailable));
             }
         };
         let mut chunk = String::new();
@@ -149,8 +143,8 @@ impl<P: Projection> Streaming<P> {
         Some(chunk)
     }
 
-    fn last_words(&mut self, data: &str) -> String {
+    fn last_words(&mut self, notice: Notice) -> String {
         self.over = true;
-        sse::encode(None, None, data)
+        sse::encode(None, None, &serde_json::to_string(&notice).unwrap_or_default())
     }
 }

@@ -82,6 +82,16 @@ pub enum EventBody {
     Empty,
 }
 
+/// What a stream says about itself. It has no position, and the stream ends with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Notice {
+    /// The log does not reach back to the position that was asked for: load snapshots again.
+    Reset,
+    /// The log can't be read just now: come back with the same position.
+    Unavailable,
+}
+
 impl EventBody {
     /// The status that this event gives to its run, if it is the run's last one.
     pub fn terminal_status(&self) -> Option<RunStatus> {

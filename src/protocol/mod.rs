@@ -15,7 +15,7 @@ pub mod time;
 pub mod transcript;
 
 pub use conversation_list::{ConversationList, ConversationSummary};
-pub use event::{Event, EventBody, Position};
+pub use event::{Event, EventBody, Notice, Position};
 pub use id::{ConversationId, IntentId, MessageId, UserId};
 pub use message::{AssistantMessage, Message, MessageBody, Node, Part, RunError, RunStatus};
 pub use time::Timestamp;
