@@ -1,0 +1,152 @@
+//! A real server in this process, at a scripted model server, and a client that reads event streams.
+
+use std::{path::Path, time::Duration};
+
+use parlor::{
+    protocol::sse::{Decoder, Frame},
+    server::Server,
+    settings::{Endpoint, Settings},
+};
+use serde_json::Value;
+use tokio::{net::TcpListener, task::JoinHandle};
+use tokio_util::sync::CancellationToken;
+use upstream::Upstream;
+
+/// How long a test waits for what must come at once.
+pub const SOON: Duration = Duration::from_secs(20);
+
+/// A running Parlor.
+pub struct Parlor {
+    pub url: String,
+    pub client: reqwest::Client,
+    stop: CancellationToken,
+    served: JoinHandle<()>,
+}
+
+impl Parlor {
+    /// Starts on a free port with its data in a folder and one endpoint, `test`, at the scripted server.
+    pub async fn start(data: &Path, upstream: &Upstream) -> Self {
+        Self::start_with(data, upstream, |_| {}).await
+    }
+
+    /// The same, with other settings.
+    pub async fn start_with(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)) -> Self {
+        let mut settings = Settings::default();
+        settings.server.data = data.to_owned();
+        settings.endpoints = vec![Endpoint {
+            name: "test".into(),
+            base_url: upstream.url(),
+            api_key_env: None,
+            api_key: None,
+            headers: Default::default(),
+        }];
+        change(&mut settings);
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let server = Server::open(settings).await.expect("a server");
+        let stop = CancellationToken::new();
+        let signal = stop.clone();
+        let served = tokio::spawn(async move {
+            server.serve(listener, async move { signal.cancelled().await }).await.expect("served");
+        });
+        Self { url, client: reqwest::Client::new(), stop, served }
+    }
+
+    /// Stops as on SIGTERM and waits for the end.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        tokio::time::timeout(SOON, self.served).await.expect("the server stops in time").expect("no panic");
+    }
+
+    pub fn get(&self, path: &str) -> reqwest::RequestBuilder {
+        self.client.get(format!("{}{path}", self.url))
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> reqwest::RequestBuilder {
+        let request = self.client.post(format!("{}{path}", self.url));
+        request.header("content-type", "application/json").body(body.to_string())
+    }
+
+    /// Starts a turn and reads its stream.
+    pub async fn chat(&self, body: &Value) -> Stream {
+        Stream::of(self.post("/api/chat/stream", body)).await
+    }
+
+    /// Reads a stream.
+    pub async fn follow(&self, path: &str) -> Stream {
+        Stream::of(self.get(path)).await
+    }
+}
+
+/// The JSON body of a response.
+pub async fn json(response: reqwest::Response) -> Value {
+    serde_json::from_str(&response.text().await.expect("a body")).expect("JSON")
+}
+
+/// An event stream that is being read.
+pub struct Stream {
+    response: reqwest::Response,
+    decoder: Decoder,
+    frames: std::collections::VecDeque<Frame>,
+}
+
+impl Stream {
+    async fn of(request: reqwest::RequestBuilder) -> Self {
+        let response = request.send().await.expect("an answer");
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self { response, decoder: Decoder::new(1 << 20), frames: Default::default() }
+    }
+
+    /// The next event, with its id as `id`; `None` at the stream's end.
+    pub async fn next(&mut self) -> Option<Value> {
+        while self.frames.is_empty() {
+            let chunk = tokio::time::timeout(SOON, self.response.chunk()).await.expect("something comes");
+            let chunk = chunk.expect("the stream is whole")?;
+            let mut frames = Vec::new();
+            self.decoder.push(&chunk, &mut frames).expect("no frame is too long");
+            self.frames.extend(frames);
+        }
+        let frame = self.frames.pop_front()?;
+        assert_eq!(frame.event, None, "frames are told apart by their data's type alone");
+        let event: Value = serde_json::from_str(&frame.data).expect("JSON");
+        assert_eq!(frame.id, event.get("position").map(Value::to_string), "the id is the position");
+        Some(event)
+    }
+
+    /// The next event of a type; others are passed over.
+    pub async fn until(&mut self, kind: &str) -> Value {
+        loop {
+            let event = self.next().await.unwrap_or_else(|| panic!("the stream ended before {kind}"));
+            if event["type"] == kind {
+                return event;
+            }
+        }
+    }
+
+    /// Everything to the end.
+    pub async fn rest(mut self) -> Vec<Value> {
+        let mut events = Vec::new();
+        while let Some(event) = self.next().await {
+            events.push(event);
+        }
+        events
+    }
+}
+
+/// The types of events, with repeats of deltas left out.
+pub fn types(events: &[Value]) -> Vec<&str> {
+    let mut types: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
+    types.dedup();
+    types
+}
+
+/// What the deltas of a type add up to; checks that none is missing or doubled.
+pub fn text(events: &[Value], kind: &str) -> String {
+    let mut text = String::new();
+    for event in events.iter().filter(|event| event["type"] == kind) {
+        assert_eq!(event["offset"], text.len(), "a delta is missing or doubled: {event}");
+        text += event["text"].as_str().expect("a text");
+    }
+    text
+}
