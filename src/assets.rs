@@ -4,7 +4,7 @@
 //! it from disk, so that a change of a style needs no new server. The three files that every page needs are named by
 //! their content and kept by browsers for ever; a page finds their names here:
 //!
-//! ```ignore
+//! ```text
 //! let assets = Manifest::current();
 //! view! {
 //!     <link rel="stylesheet" href=assets.css/>
