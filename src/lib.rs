@@ -4,6 +4,7 @@
 //! through `api`. `ARCHITECTURE.md` has the picture.
 #![recursion_limit = "256"]
 
+pub mod markdown;
 pub mod protocol;
 
 #[cfg(feature = "ssr")]
