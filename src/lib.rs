@@ -8,6 +8,7 @@
 #![recursion_limit = "256"]
 
 pub mod api;
+pub mod markdown;
 pub mod protocol;
 pub mod ui;
 

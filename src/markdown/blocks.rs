@@ -1,0 +1,101 @@
+//! The tree: what a Markdown text means, without how it is shown.
+
+/// A block, from a rule to a list of lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Block {
+    Paragraph(Vec<Inline>),
+    Heading {
+        level: u8,
+        inlines: Vec<Inline>,
+    },
+    /// `info` is the text after an opening fence (`rust`, `js {1,3}`); an indented block has none.
+    Code {
+        info: Option<String>,
+        text: String,
+    },
+    Quote(Vec<Block>),
+    /// `start` is the first number of an ordered list. The paragraphs of a tight list are shown without space between.
+    List {
+        start: Option<u64>,
+        tight: bool,
+        items: Vec<Item>,
+    },
+    /// Every row has as many cells as there are alignments.
+    Table {
+        alignments: Vec<Alignment>,
+        header: Vec<Cell>,
+        rows: Vec<Vec<Cell>>,
+    },
+    Rule,
+    Footnote {
+        label: String,
+        blocks: Vec<Block>,
+    },
+    /// A block of raw HTML, to be shown as the text that it is.
+    Html(String),
+}
+
+/// What one table cell holds.
+pub type Cell = Vec<Inline>;
+
+/// An item of a list; `task` says whether it has a checkbox, and whether that is checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Item {
+    pub task: Option<bool>,
+    pub blocks: Vec<Block>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alignment {
+    None,
+    Left,
+    Center,
+    Right,
+}
+
+/// A piece of running text. Neighbouring texts are always one `Text`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inline {
+    Text(String),
+    Code(String),
+    Emphasis(Vec<Inline>),
+    Strong(Vec<Inline>),
+    Strikethrough(Vec<Inline>),
+    /// The address has passed the allow list. No link stands in a link.
+    Link {
+        href: String,
+        title: Option<String>,
+        children: Vec<Inline>,
+    },
+    /// A picture, which is shown as a link to it: nothing remote is loaded.
+    Image {
+        href: String,
+        title: Option<String>,
+        alt: String,
+    },
+    FootnoteReference(String),
+    SoftBreak,
+    HardBreak,
+}
+
+/// The text of inlines without their markup, breaks as spaces.
+pub fn plain_text(inlines: &[Inline]) -> String {
+    let mut text = String::new();
+    collect_text(inlines, &mut text);
+    text
+}
+
+fn collect_text(inlines: &[Inline], out: &mut String) {
+    for inline in inlines {
+        match inline {
+            Inline::Text(text) | Inline::Code(text) => out.push_str(text),
+            Inline::Emphasis(children)
+            | Inline::Strong(children)
+            | Inline::Strikethrough(children)
+            | Inline::Link { children, .. } => collect_text(children, out),
+            Inline::Image { alt, .. } => out.push_str(alt),
+            Inline::FootnoteReference(_) => {}
+            Inline::SoftBreak | Inline::HardBreak => out.push(' '),
+        }
+    }
+}

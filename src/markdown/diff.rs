@@ -1,0 +1,302 @@
+//! Makes a tree equal to a newer one and says what was changed, in patches as small as the change.
+//!
+//! The trees compared are small: the open tail of a document before and after a push.
+
+use super::blocks::{Block, Cell, Inline, Item};
+use super::part::{self, Open};
+use super::patch::{Patch, Path};
+
+/// Makes the children of `old`, a container that is closed in part, equal to those of `new`, its rest.
+pub(super) fn children(
+    index: usize,
+    old: &mut Block,
+    open: &Open,
+    new: Block,
+    rest: Rest,
+    out: &mut Vec<Patch>,
+) {
+    let mut path = vec![index];
+    let kept = open.kept;
+    let mut anew = false;
+    match (&mut *old, new) {
+        (
+            Block::List {
+                tight, items: old, ..
+            },
+            Block::List {
+                tight: newer,
+                items: new,
+                ..
+            },
+        ) => {
+            if rest == Rest::Drop {
+                let loose = open.loose || !newer;
+                let paragraphs = open.paragraphs || part::has_paragraphs(&new);
+                set_tight(&path, tight, !(loose && paragraphs), out);
+            }
+            items(&mut path, old, kept, new, rest, out);
+        }
+        (
+            Block::Table {
+                header, rows: old, ..
+            },
+            Block::Table {
+                header: newer,
+                rows: new,
+                ..
+            },
+        ) => {
+            rows(&path, old, kept, new, rest, out);
+            if open.lead.is_empty() && *header != newer {
+                *header = newer;
+                anew = true;
+            }
+        }
+        (Block::Code { text: old, .. }, Block::Code { text: new, .. }) => {
+            let shown = old.get(kept..).unwrap_or_default();
+            let is_there = shown.starts_with(&new) && (rest == Rest::Keep || shown.len() == new.len());
+            if let Some(more) = new.strip_prefix(shown) {
+                append(&path, old, more, out);
+            } else if !is_there {
+                old.truncate(kept);
+                old.push_str(&new);
+                anew = true;
+            }
+        }
+        _ => {}
+    }
+    if anew {
+        out.push(Patch::Replace {
+            path,
+            block: old.clone(),
+        });
+    }
+}
+
+/// What happens to the children of the older tree that come after those that are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    Keep,
+    Drop,
+}
+
+/// Makes `old[from..]` equal to `new`, or with [`Rest::Keep`] its begin.
+pub(super) fn blocks(
+    path: &mut Path,
+    old: &mut Vec<Block>,
+    from: usize,
+    new: Vec<Block>,
+    keep: Rest,
+    out: &mut Vec<Patch>,
+) {
+    let end = from + new.len();
+    let rest = overlay(path, old, from, new, out);
+    if !rest.is_empty() || (old.len() > end && keep == Rest::Drop) {
+        let from = end - rest.len();
+        old.truncate(from);
+        old.extend(rest.iter().cloned());
+        out.push(Patch::Blocks {
+            path: path.clone(),
+            from,
+            blocks: rest,
+        });
+    }
+}
+
+/// Makes the blocks of `old` that have a counterpart in `new` equal to it and returns those of `new` that have none.
+fn overlay(
+    path: &mut Path,
+    old: &mut [Block],
+    from: usize,
+    new: Vec<Block>,
+    out: &mut Vec<Patch>,
+) -> Vec<Block> {
+    let mut new = new.into_iter();
+    for (index, old) in old.iter_mut().enumerate().skip(from) {
+        let Some(newer) = new.next() else { break };
+        path.push(index);
+        block(path, old, newer, out);
+        path.pop();
+    }
+    new.collect()
+}
+
+/// Makes `old` equal to `new`.
+pub(super) fn block(path: &mut Path, old: &mut Block, new: Block, out: &mut Vec<Patch>) {
+    if *old == new {
+        return;
+    }
+    match (old, new) {
+        (Block::Paragraph(old), Block::Paragraph(new)) => inlines(path, old, new, out),
+        (
+            Block::Heading { level, inlines: old },
+            Block::Heading {
+                level: newer,
+                inlines: new,
+            },
+        ) if *level == newer => {
+            inlines(path, old, new, out);
+        }
+        (
+            Block::Code { info, text: old },
+            Block::Code {
+                info: newer,
+                text: new,
+            },
+        ) if *info == newer && new.starts_with(old.as_str()) => {
+            append(path, old, &new[old.len()..], out);
+        }
+        (Block::Html(old), Block::Html(new)) if new.starts_with(old.as_str()) => {
+            append(path, old, &new[old.len()..], out);
+        }
+        (Block::Quote(old), Block::Quote(new)) => blocks(path, old, 0, new, Rest::Drop, out),
+        (
+            Block::Footnote { label, blocks: old },
+            Block::Footnote {
+                label: newer,
+                blocks: new,
+            },
+        ) if *label == newer => {
+            blocks(path, old, 0, new, Rest::Drop, out);
+        }
+        (
+            Block::List {
+                start,
+                tight,
+                items: old,
+            },
+            Block::List {
+                start: newer,
+                tight: new_tight,
+                items: new,
+            },
+        ) if *start == newer => {
+            set_tight(path, tight, new_tight, out);
+            items(path, old, 0, new, Rest::Drop, out);
+        }
+        (
+            Block::Table {
+                alignments,
+                header,
+                rows: old,
+            },
+            Block::Table {
+                alignments: newer,
+                header: new_header,
+                rows: new,
+            },
+        ) if *alignments == newer && *header == new_header => rows(path, old, 0, new, Rest::Drop, out),
+        (old, new) => {
+            old.clone_from(&new);
+            out.push(Patch::Replace {
+                path: path.clone(),
+                block: new,
+            });
+        }
+    }
+}
+
+pub(super) fn set_tight(path: &Path, old: &mut bool, new: bool, out: &mut Vec<Patch>) {
+    if *old != new {
+        *old = new;
+        out.push(Patch::Tight {
+            path: path.clone(),
+            tight: new,
+        });
+    }
+}
+
+/// As [`blocks`]. From an item whose checkbox changed on, all are made anew.
+pub(super) fn items(
+    path: &mut Path,
+    old: &mut Vec<Item>,
+    from: usize,
+    new: Vec<Item>,
+    keep: Rest,
+    out: &mut Vec<Patch>,
+) {
+    let end = from + new.len();
+    let mut new = new.into_iter().peekable();
+    let mut at = from;
+    while let Some(older) = old.get_mut(at).filter(|_| at < end) {
+        let Some(newer) = new.next_if(|newer| newer.task == older.task) else {
+            break;
+        };
+        path.push(at);
+        blocks(path, &mut older.blocks, 0, newer.blocks, Rest::Drop, out);
+        path.pop();
+        at += 1;
+    }
+    if at < end || (old.len() > end && keep == Rest::Drop) {
+        let after = old.drain(end.min(old.len())..).filter(|_| keep == Rest::Keep);
+        let rest: Vec<Item> = new.chain(after).collect();
+        old.truncate(at);
+        old.extend(rest.iter().cloned());
+        out.push(Patch::Items {
+            path: path.clone(),
+            from: at,
+            items: rest,
+        });
+    }
+}
+
+/// As [`blocks`]; rows are small, so that a changed one is made anew with all that follow.
+pub(super) fn rows(
+    path: &Path,
+    old: &mut Vec<Vec<Cell>>,
+    from: usize,
+    new: Vec<Vec<Cell>>,
+    keep: Rest,
+    out: &mut Vec<Patch>,
+) {
+    let same = old
+        .iter()
+        .skip(from)
+        .zip(&new)
+        .take_while(|(old, new)| old == new)
+        .count();
+    if new.len() != same || (old.len() != from + same && keep == Rest::Drop) {
+        let after = old
+            .drain((from + new.len()).min(old.len())..)
+            .filter(|_| keep == Rest::Keep);
+        let rest: Vec<Vec<Cell>> = new.into_iter().skip(same).chain(after).collect();
+        old.truncate(from + same);
+        old.extend(rest.iter().cloned());
+        out.push(Patch::Rows {
+            path: path.clone(),
+            from: from + same,
+            rows: rest,
+        });
+    }
+}
+
+fn inlines(path: &Path, old: &mut Vec<Inline>, new: Vec<Inline>, out: &mut Vec<Patch>) {
+    let mut same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    if same + 1 == old.len()
+        && let (Some(Inline::Text(old)), Some(Inline::Text(new))) = (old.last_mut(), new.get(same))
+        && let Some(more) = new.strip_prefix(old.as_str())
+    {
+        append(path, old, more, out);
+        same += 1;
+    }
+    if old.len() != same || new.len() != same {
+        old.truncate(same);
+        let rest: Vec<Inline> = new.into_iter().skip(same).collect();
+        old.extend(rest.iter().cloned());
+        out.push(Patch::Inlines {
+            path: path.clone(),
+            from: same,
+            inlines: rest,
+        });
+    }
+}
+
+fn append(path: &Path, old: &mut String, more: &str, out: &mut Vec<Patch>) {
+    if !more.is_empty() {
+        old.push_str(more);
+        out.push(Patch::Append {
+            path: path.clone(),
+            text: more.to_owned(),
+        });
+    }
+}

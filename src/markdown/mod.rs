@@ -1,0 +1,36 @@
+//! Markdown: text to a tree of typed blocks, whole or while it is still arriving.
+//!
+//! - [`parse`] reads a finished text.
+//! - [`Document`] reads a text that grows. Each [`Document::push`] returns the [`Patch`]es that bring a mirror of the
+//!   tree (the views on the page) up to date, and parses only the open tail again: what is closed keeps its place and
+//!   its views. After [`Document::finish`] its blocks equal `parse` of the whole text, however the text was cut.
+//! - While a text grows, its unfinished end is shown as what it is about to become: `**bol` is bold already and
+//!   half a table is held back ([`tail`], [`repair`]). `finish` shows the plain truth.
+//!
+//! There is no HTML here, neither in (raw HTML is text) nor out (views are made in `ui::markdown`), and no Leptos: the
+//! module is compiled for the server and the browser alike and depends on nothing of ours.
+//!
+//! `pulldown-cmark` does the parsing; this module decides what of a growing text it has to see again. Two of its limits
+//! against abuse count over a whole text (100 KB of expanded reference links, 262,144 cells that a table's short rows
+//! lack); past those a text that was streamed may differ from the same text parsed at once.
+
+mod blocks;
+mod closing;
+mod diff;
+mod document;
+mod links;
+mod parse;
+mod part;
+mod patch;
+mod references;
+mod repair;
+mod tail;
+
+#[cfg(test)]
+mod tests;
+
+pub use blocks::{Alignment, Block, Cell, Inline, Item, plain_text};
+pub use document::Document;
+pub use links::is_allowed as is_allowed_link;
+pub use parse::parse;
+pub use patch::{Patch, apply};

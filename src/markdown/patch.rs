@@ -1,0 +1,142 @@
+//! What changed in a tree, for a mirror of it.
+
+use super::blocks::{Block, Cell, Inline, Item};
+
+/// Where a block is: its index among the outermost blocks, then for each level down the index of a child. A list has
+/// two indices, of the item and of the block in it. The empty path is the document itself.
+pub type Path = Vec<usize>;
+
+/// One change. Patches are to be applied in the order in which they came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Patch {
+    /// In the container at `path` (the document, a quote, a footnote, an item of a list) the blocks from index `from`
+    /// on give way to `blocks`.
+    Blocks {
+        path: Path,
+        from: usize,
+        blocks: Vec<Block>,
+    },
+    /// The block at `path` gives way to `block`.
+    Replace { path: Path, block: Block },
+    /// In the list at `path` the items from index `from` on give way to `items`.
+    Items {
+        path: Path,
+        from: usize,
+        items: Vec<Item>,
+    },
+    /// The list at `path` became tight or loose.
+    Tight { path: Path, tight: bool },
+    /// In the table at `path` the rows from index `from` on give way to `rows`.
+    Rows {
+        path: Path,
+        from: usize,
+        rows: Vec<Vec<Cell>>,
+    },
+    /// In the paragraph or heading at `path` the inlines from index `from` on give way to `inlines`.
+    Inlines {
+        path: Path,
+        from: usize,
+        inlines: Vec<Inline>,
+    },
+    /// The text that ends the block at `path` grew: its code, its raw HTML, or the text that is its last inline.
+    Append { path: Path, text: String },
+}
+
+/// Brings `blocks`, a mirror of a document's blocks, up to date.
+///
+/// A patch that does not fit the mirror changes nothing: it can only come from another document.
+pub fn apply(blocks: &mut Vec<Block>, patch: &Patch) {
+    match patch {
+        Patch::Blocks {
+            path,
+            from,
+            blocks: new,
+        } => {
+            if let Some(list) = container(blocks, path) {
+                list.truncate(*from);
+                list.extend(new.iter().cloned());
+            }
+        }
+        Patch::Replace { path, block } => {
+            if let Some(old) = find(blocks, path) {
+                old.clone_from(block);
+            }
+        }
+        Patch::Items {
+            path,
+            from,
+            items: new,
+        } => {
+            if let Some(Block::List { items, .. }) = find(blocks, path) {
+                items.truncate(*from);
+                items.extend(new.iter().cloned());
+            }
+        }
+        Patch::Tight { path, tight: new } => {
+            if let Some(Block::List { tight, .. }) = find(blocks, path) {
+                *tight = *new;
+            }
+        }
+        Patch::Rows {
+            path,
+            from,
+            rows: new,
+        } => {
+            if let Some(Block::Table { rows, .. }) = find(blocks, path) {
+                rows.truncate(*from);
+                rows.extend(new.iter().cloned());
+            }
+        }
+        Patch::Inlines {
+            path,
+            from,
+            inlines: new,
+        } => {
+            if let Some(Block::Paragraph(inlines) | Block::Heading { inlines, .. }) = find(blocks, path) {
+                inlines.truncate(*from);
+                inlines.extend(new.iter().cloned());
+            }
+        }
+        Patch::Append { path, text: new } => match find(blocks, path) {
+            Some(Block::Code { text, .. } | Block::Html(text)) => text.push_str(new),
+            Some(Block::Paragraph(inlines) | Block::Heading { inlines, .. }) => {
+                if let Some(Inline::Text(text)) = inlines.last_mut() {
+                    text.push_str(new);
+                }
+            }
+            _ => {}
+        },
+    }
+}
+
+/// The block at `path`.
+pub(super) fn find<'a>(blocks: &'a mut [Block], path: &[usize]) -> Option<&'a mut Block> {
+    let (&first, rest) = path.split_first()?;
+    let block = blocks.get_mut(first)?;
+    if rest.is_empty() {
+        return Some(block);
+    }
+    match block {
+        Block::Quote(blocks) | Block::Footnote { blocks, .. } => find(blocks, rest),
+        Block::List { items, .. } => {
+            let (&item, rest) = rest.split_first()?;
+            find(&mut items.get_mut(item)?.blocks, rest)
+        }
+        _ => None,
+    }
+}
+
+/// The blocks in the container at `path`.
+fn container<'a>(blocks: &'a mut Vec<Block>, path: &[usize]) -> Option<&'a mut Vec<Block>> {
+    let Some((&first, rest)) = path.split_first() else {
+        return Some(blocks);
+    };
+    match blocks.get_mut(first)? {
+        Block::Quote(blocks) | Block::Footnote { blocks, .. } => container(blocks, rest),
+        Block::List { items, .. } => {
+            let (&item, rest) = rest.split_first()?;
+            container(&mut items.get_mut(item)?.blocks, rest)
+        }
+        _ => None,
+    }
+}

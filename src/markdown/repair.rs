@@ -1,0 +1,443 @@
+//! Completes running text that breaks off: `**bol` becomes `**bol**`, `[text](htt` becomes `text`, a lone `*` or `[` at
+//! the end is left out until it is known what it is.
+//!
+//! One pass over the text, in time linear in it. It need not agree with the parser in every corner, for its result is
+//! only shown until more text comes.
+
+use std::collections::HashMap;
+
+/// How long an open bracket is held back. What is longer will hardly become a link.
+pub(super) const LONGEST_BRACKET: usize = 300;
+
+/// Where the text stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// With `cut_at_pipe`, the paragraph may turn out to be a table's head: it is shown up to the first pipe.
+    Paragraph {
+        cut_at_pipe: bool,
+    },
+    Heading,
+    Cell,
+}
+
+/// Appends `text` to `out`, completed.
+pub(super) fn complete(text: &str, place: Place, out: &mut String) {
+    let text = match place {
+        // `# Title #`: what may close the heading is not its text.
+        Place::Heading => {
+            let title = text.trim_end().trim_end_matches('#');
+            if title.ends_with([' ', '\t']) { title } else { text }
+        }
+        // It may be the half of an escaped pipe, even in code.
+        Place::Cell => text.strip_suffix('\\').unwrap_or(text),
+        Place::Paragraph { .. } => text,
+    };
+    let mut scan = Scan {
+        text,
+        bytes: text.as_bytes(),
+        cut_at_pipe: place == Place::Paragraph { cut_at_pipe: true },
+        solid: text.trim_end().len(),
+        end: text.len(),
+        ..Scan::default()
+    };
+    let code = scan.run();
+    scan.write(code, out);
+}
+
+/// A run of `*`, `_` or `~` that may begin emphasis.
+#[derive(Clone, Copy, Debug)]
+struct Opener {
+    at: usize,
+    byte: u8,
+    /// How many of the run are not closed yet; they are its last ones.
+    open: usize,
+    /// How long the run is.
+    length: usize,
+    both: bool,
+}
+
+#[derive(Debug, Default)]
+struct Scan<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    cut_at_pipe: bool,
+    /// Where the space at the text's end begins.
+    solid: usize,
+    /// What comes from here on is not shown.
+    end: usize,
+    openers: Vec<Opener>,
+    /// Below which opener there is none for a closer of this kind (as in CommonMark's own algorithm).
+    bottoms: HashMap<(u8, bool, usize), usize>,
+    /// Where `[` and `![` stand that are not closed.
+    brackets: Vec<usize>,
+    /// Brackets of links whose address breaks off: markup that is left out.
+    dropped: Option<std::ops::Range<usize>>,
+}
+
+impl Scan<'_> {
+    /// Looks through the text. Returns where a code span begins that is not closed.
+    fn run(&mut self) -> Option<usize> {
+        let last_of_run = self.backtick_runs();
+        let mut at = 0;
+        while at < self.end {
+            match self.bytes[at] {
+                b'\\' if at + 1 >= self.solid => self.end = at,
+                b'\\' => at += 1 + self.text[at + 1..].chars().next().map_or(1, char::len_utf8),
+                b'`' => {
+                    let length = self.run_length(at);
+                    if at + length == self.bytes.len() {
+                        self.end = at;
+                    } else if last_of_run.get(&length).is_some_and(|&last| last > at) {
+                        at = self.after_code(at, length);
+                    } else {
+                        return Some(at).filter(|_| !self.hold_bracket());
+                    }
+                }
+                b'*' | b'_' | b'~' => at = self.delimiters(at),
+                b'!' if at + 1 == self.bytes.len() => self.end = at,
+                b'!' if self.bytes[at + 1] == b'[' => {
+                    self.brackets.push(at);
+                    at += 2;
+                }
+                b'[' if self.bytes.get(at + 1) == Some(&b'^') => at = self.footnote(at),
+                b'[' => {
+                    self.brackets.push(at);
+                    at += 1;
+                }
+                b']' => at = self.after_bracket(at),
+                b'<' => at = self.angle(at),
+                b'&' if self.is_half_entity(at) => self.end = at,
+                b'|' if self.cut_at_pipe => self.end = at,
+                _ => at += 1,
+            }
+        }
+        self.hold_bracket();
+        None
+    }
+
+    /// Holds back what follows an open bracket, if there is one and it is not too long ago.
+    fn hold_bracket(&mut self) -> bool {
+        let reach = self.text.len().saturating_sub(LONGEST_BRACKET);
+        let open = self
+            .brackets
+            .iter()
+            .find(|&&bracket| bracket >= reach && bracket < self.end);
+        if let Some(&open) = open {
+            self.end = open;
+        }
+        open.is_some()
+    }
+
+    fn run_length(&self, at: usize) -> usize {
+        self.bytes[at..]
+            .iter()
+            .take_while(|&&byte| byte == self.bytes[at])
+            .count()
+    }
+
+    /// Where the last run of backticks of each length begins.
+    fn backtick_runs(&self) -> HashMap<usize, usize> {
+        let mut runs = HashMap::new();
+        let mut at = 0;
+        while let Some(next) = self.text[at..].find('`') {
+            at += next;
+            let length = self.run_length(at);
+            runs.insert(length, at);
+            at += length;
+        }
+        runs
+    }
+
+    /// The end of the code span that the run at `at` opens. There is one.
+    fn after_code(&self, at: usize, length: usize) -> usize {
+        let mut at = at + length;
+        while let Some(next) = self.text[at..].find('`') {
+            at += next;
+            let run = self.run_length(at);
+            at += run;
+            if run == length {
+                return at;
+            }
+        }
+        self.text.len()
+    }
+
+    /// Takes a run of delimiters as CommonMark does, and returns where it ends.
+    fn delimiters(&mut self, at: usize) -> usize {
+        let byte = self.bytes[at];
+        let length = self.run_length(at);
+        let after = at + length;
+        if after >= self.solid {
+            self.end = at;
+            return after;
+        }
+        // A single tilde is mostly "about".
+        if byte == b'~' && length != 2 {
+            return after;
+        }
+        let before = self.text[..at].chars().next_back().unwrap_or(' ');
+        let next = self.text[after..].chars().next().unwrap_or(' ');
+        let punctuation = |c: char| c.is_ascii_punctuation() || (!c.is_alphanumeric() && !c.is_whitespace());
+        let left =
+            !next.is_whitespace() && (!punctuation(next) || before.is_whitespace() || punctuation(before));
+        let right =
+            !before.is_whitespace() && (!punctuation(before) || next.is_whitespace() || punctuation(next));
+        let (can_open, can_close) = match byte {
+            b'_' => (
+                left && (!right || punctuation(before)),
+                right && (!left || punctuation(next)),
+            ),
+            _ => (left, right),
+        };
+        let mut open = length;
+        if can_close {
+            open = self.close(byte, length, can_open);
+        }
+        if can_open && open > 0 {
+            self.openers.push(Opener {
+                at: after - open,
+                byte,
+                open,
+                length,
+                both: can_close,
+            });
+        }
+        after
+    }
+
+    /// Matches a closing run with the openers before it and returns how much of the run is left.
+    fn close(&mut self, byte: u8, length: usize, both: bool) -> usize {
+        let mut left = length;
+        let key = (byte, both, length % 3);
+        let mut index = self.openers.len();
+        let bottom = self.bottoms.get(&key).copied().unwrap_or(0);
+        while left > 0 && index > bottom {
+            index -= 1;
+            let opener = self.openers[index];
+            let odd = (opener.both || both)
+                && (opener.length + length).is_multiple_of(3)
+                && !(opener.length.is_multiple_of(3) && length.is_multiple_of(3));
+            if opener.byte != byte || odd || (byte == b'~' && opener.length != length) {
+                continue;
+            }
+            let used = if opener.open >= 2 && left >= 2 { 2 } else { 1 };
+            left -= used;
+            self.openers.truncate(index + 1);
+            if opener.open == used {
+                self.openers.pop();
+            } else {
+                self.openers[index].open -= used;
+                index += 1;
+            }
+        }
+        let openers = self.openers.len();
+        self.bottoms
+            .values_mut()
+            .for_each(|bottom| *bottom = openers.min(*bottom));
+        if left > 0 {
+            self.bottoms.insert(key, openers);
+        }
+        left
+    }
+
+    /// `[^label`: returns where it ends, or leaves it out if it breaks off.
+    fn footnote(&mut self, at: usize) -> usize {
+        match self.text[at + 1..].find([']', '[', '\n']) {
+            Some(end) => at + 1 + end + usize::from(self.bytes[at + 1 + end] == b']'),
+            None => {
+                if self.text.len() - at < LONGEST_BRACKET {
+                    self.end = at;
+                }
+                self.text.len()
+            }
+        }
+    }
+
+    /// `]`: returns where what follows from it ends.
+    fn after_bracket(&mut self, at: usize) -> usize {
+        let Some(open) = self.brackets.pop() else {
+            return at + 1;
+        };
+        match self.bytes.get(at + 1) {
+            // It may still be followed by an address.
+            None => {
+                if at - open < LONGEST_BRACKET {
+                    self.end = open;
+                }
+                at + 1
+            }
+            Some(b'(') => match address(&self.text[at + 1..]) {
+                Address::Complete(length) => at + 1 + length,
+                Address::None => at + 1,
+                Address::Open => {
+                    let marker = if self.bytes[open] == b'!' { 2 } else { 1 };
+                    self.dropped = Some(open..open + marker);
+                    self.end = at;
+                    self.openers
+                        .retain(|opener| opener.at < open || opener.at >= open + marker);
+                    at + 1
+                }
+            },
+            // The label of a reference.
+            Some(b'[') => match self.text[at + 2..].find(['[', ']']) {
+                None => {
+                    self.end = open;
+                    at + 1
+                }
+                Some(_) => at + 1,
+            },
+            Some(_) => at + 1,
+        }
+    }
+
+    /// `<`: an address or a tag, maybe.
+    fn angle(&mut self, at: usize) -> usize {
+        let rest = &self.text[at + 1..];
+        if !rest.is_empty()
+            && !rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
+        {
+            return at + 1;
+        }
+        match rest.find(|c: char| c.is_whitespace() || matches!(c, '<' | '>')) {
+            Some(end) if rest[end..].starts_with('>') => at + 1 + end + 1,
+            Some(_) => at + 1,
+            None => {
+                self.end = at;
+                at
+            }
+        }
+    }
+
+    /// Whether `&` begins an entity that breaks off.
+    fn is_half_entity(&self, at: usize) -> bool {
+        let rest = &self.bytes[at + 1..];
+        rest.len() < 33
+            && rest
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'#')
+    }
+
+    /// Writes what is to be shown. `code` is where an open code span begins.
+    fn write(&mut self, code: Option<usize>, out: &mut String) {
+        let mut tail = String::new();
+        if let Some(at) = code {
+            let length = self.run_length(at);
+            let body = self.text[at + length..].trim_end_matches('`').trim();
+            if !body.is_empty() {
+                // Spaces keep backticks of the code apart from those around it, and are not part of it.
+                let pad = if body.starts_with('`') || body.ends_with('`') {
+                    " "
+                } else {
+                    ""
+                };
+                let fence = &self.text[at..at + length];
+                tail = format!("{fence}{pad}{body}{pad}{fence}");
+            }
+            self.end = at;
+        }
+        if tail.is_empty() {
+            self.trim_end();
+        }
+        let end = self.end;
+        match self.dropped.clone().filter(|dropped| dropped.end <= end) {
+            Some(dropped) => {
+                out.push_str(&self.text[..dropped.start]);
+                out.push_str(&self.text[dropped.end..end]);
+            }
+            None => out.push_str(&self.text[..end]),
+        }
+        out.push_str(&tail);
+        for opener in self.openers.iter().rev().filter(|opener| opener.at < end) {
+            for _ in 0..opener.open {
+                out.push(char::from(opener.byte));
+            }
+        }
+    }
+
+    /// Leaves out space and openers at the end: nothing stands in them yet.
+    fn trim_end(&mut self) {
+        loop {
+            self.end = self.text[..self.end].trim_end().len();
+            match self.openers.last() {
+                Some(opener) if opener.at >= self.end => {
+                    self.openers.pop();
+                }
+                Some(opener) if opener.at + opener.open == self.end => {
+                    self.end = opener.at;
+                    self.openers.pop();
+                }
+                _ => return,
+            }
+        }
+    }
+}
+
+enum Address {
+    /// It is whole and this long, parentheses included.
+    Complete(usize),
+    /// It breaks off.
+    Open,
+    /// It is none.
+    None,
+}
+
+/// Reads `(href "title")`.
+fn address(text: &str) -> Address {
+    let bytes = text.as_bytes();
+    let space = |at: usize| {
+        at + bytes[at..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count()
+    };
+    let mut at = space(1);
+    if bytes.get(at) == Some(&b'<') {
+        match text[at + 1..].find(['>', '<', '\n']) {
+            Some(end) if bytes[at + 1 + end] == b'>' => at += end + 2,
+            Some(_) => return Address::None,
+            None => return Address::Open,
+        }
+    } else {
+        let mut depth = 0;
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'\\' => at += 1,
+                b'(' => depth += 1,
+                b')' if depth == 0 => break,
+                b')' => depth -= 1,
+                byte if byte.is_ascii_whitespace() => break,
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+    if at >= bytes.len() {
+        return Address::Open;
+    }
+    at = space(at);
+    let close = match bytes.get(at) {
+        None => return Address::Open,
+        Some(b')') => return Address::Complete(at + 1),
+        Some(b'"') => b'"',
+        Some(b'\'') => b'\'',
+        Some(b'(') => b')',
+        Some(_) => return Address::None,
+    };
+    at += 1;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            byte if byte == close => {
+                let end = space(at + 1);
+                return match bytes.get(end) {
+                    None => Address::Open,
+                    Some(b')') => Address::Complete(end + 1),
+                    Some(_) => Address::None,
+                };
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    Address::Open
+}

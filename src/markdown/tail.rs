@@ -1,0 +1,307 @@
+//! Completes the open tail of a growing text, so that what is shown of it does not flash its raw markup: what may
+//! become markup is held back, what is open is closed. This file looks at lines and blocks, [`repair`](super::repair)
+//! at the text in them.
+//!
+//! All of this is for showing only. Whatever is guessed wrong here is put right by the lines that follow, or by the end.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
+
+use super::parse::options;
+use super::repair::{self, Place};
+
+/// The tail as it is to be shown. `lead` is what the parser has to see before it. What is parsed is added to `parsed`.
+pub(super) fn complete<'a>(lead: &str, tail: &'a str, parsed: &mut u64) -> Cow<'a, str> {
+    let whole = format!("{lead}{tail}");
+    *parsed += whole.len() as u64;
+    let leaf = Leaf::last(&whole);
+    let line = whole.rfind('\n').map_or(0, |at| at + 1);
+    let partial = &whole[line..];
+
+    let (mut text, leaf) = match leaf.kind {
+        LeafKind::Fence if leaf.span.start < line => {
+            // A line that may yet become the closing fence, or its indent.
+            let rest = partial.trim_start_matches([' ', '\t', '>']);
+            let fence = rest.trim_end();
+            let closing = fence.bytes().all(|byte| byte == b'`') || fence.bytes().all(|byte| byte == b'~');
+            return if closing && !partial.is_empty() {
+                cut(&whole, lead, line)
+            } else {
+                tail.into()
+            };
+        }
+        LeafKind::Fence => {
+            let fence = whole[leaf.span.start..]
+                .chars()
+                .take_while(|c| matches!(c, '`' | '~'))
+                .count();
+            return cut(&whole, lead, leaf.span.start + fence);
+        }
+        LeafKind::Code | LeafKind::Html => return tail.into(),
+        _ => match held_back(&whole, line, &leaf) {
+            Some(at) => {
+                let held = whole[..at.max(lead.len())].to_owned();
+                *parsed += held.len() as u64;
+                let leaf = Leaf::last(&held);
+                (held, leaf)
+            }
+            None => (whole.clone(), leaf),
+        },
+    };
+    if let Some(at) = table_head(&text, partial, &leaf) {
+        text.truncate(at.max(lead.len()));
+        *parsed += text.len() as u64;
+        let leaf = Leaf::last(&text);
+        return repaired(text, lead, &leaf, false);
+    }
+    let pipes_are_cells = may_be_table_head(&text, &leaf, partial);
+    repaired(text, lead, &leaf, pipes_are_cells)
+}
+
+fn cut<'a>(whole: &str, lead: &str, at: usize) -> Cow<'a, str> {
+    Cow::Owned(whole.get(lead.len()..at).unwrap_or_default().to_owned())
+}
+
+fn repaired<'a>(text: String, lead: &str, leaf: &Leaf, cut_at_pipe: bool) -> Cow<'a, str> {
+    let start = leaf.span.start;
+    let place = match leaf.kind {
+        _ if start < lead.len() => None,
+        LeafKind::Paragraph if !has_blank_end(&text, leaf) => Some(Place::Paragraph { cut_at_pipe }),
+        LeafKind::Heading if !text[start..].contains('\n') => Some(Place::Heading),
+        LeafKind::Cell if text[leaf.span.end..].is_empty() => Some(Place::Cell),
+        _ => None,
+    };
+    let tail = &text[lead.len()..];
+    Cow::Owned(match place {
+        Some(place) => {
+            let mut out = text[lead.len()..start].to_owned();
+            repair::complete(&text[start..], place, &mut out);
+            if place == Place::Cell {
+                // A row without a cell is not a row yet.
+                let line = out.rfind('\n').map_or(0, |at| at + 1);
+                if out[line..].chars().all(|c| matches!(c, '|' | ' ' | '\t' | '>')) {
+                    out.truncate(line);
+                }
+            }
+            out
+        }
+        None => tail.to_owned(),
+    })
+}
+
+/// Whether a blank line has ended the paragraph at the text's end.
+fn has_blank_end(text: &str, leaf: &Leaf) -> bool {
+    let content = text[..leaf.span.end].trim_end_matches('\n').len();
+    text[content..].bytes().filter(|byte| *byte == b'\n').count() > 1
+}
+
+/// The last block of a text that has text in it.
+#[derive(Debug)]
+struct Leaf {
+    kind: LeafKind,
+    span: Range<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LeafKind {
+    None,
+    Paragraph,
+    Heading,
+    Cell,
+    Fence,
+    Code,
+    Html,
+}
+
+impl Leaf {
+    fn last(text: &str) -> Self {
+        let mut leaf = Leaf {
+            kind: LeafKind::None,
+            span: 0..0,
+        };
+        // Whether the current leaf has tags of its own; the paragraphs of a tight list have none.
+        let mut tagged = false;
+        for (event, span) in Parser::new_ext(text, options()).into_offset_iter() {
+            let kind = match &event {
+                Event::Start(Tag::Paragraph) => LeafKind::Paragraph,
+                Event::Start(Tag::Heading { .. }) => LeafKind::Heading,
+                Event::Start(Tag::TableCell) if span.is_empty() => continue,
+                Event::Start(Tag::TableCell) => LeafKind::Cell,
+                Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => LeafKind::Fence,
+                Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => LeafKind::Code,
+                Event::Start(Tag::HtmlBlock) => LeafKind::Html,
+                Event::Rule => LeafKind::None,
+                Event::Start(
+                    Tag::BlockQuote(_)
+                    | Tag::List(_)
+                    | Tag::Item
+                    | Tag::FootnoteDefinition(_)
+                    | Tag::Table(_),
+                )
+                | Event::End(
+                    TagEnd::BlockQuote(_)
+                    | TagEnd::List(_)
+                    | TagEnd::Item
+                    | TagEnd::FootnoteDefinition
+                    | TagEnd::Table,
+                ) => {
+                    tagged = false;
+                    if matches!(event, Event::Start(_)) {
+                        leaf = Leaf {
+                            kind: LeafKind::None,
+                            span,
+                        };
+                    } else {
+                        // What comes next in the same item is another paragraph.
+                        leaf.span.end = leaf.span.end.max(leaf.span.start);
+                    }
+                    continue;
+                }
+                Event::End(
+                    TagEnd::Paragraph
+                    | TagEnd::Heading(_)
+                    | TagEnd::CodeBlock
+                    | TagEnd::HtmlBlock
+                    | TagEnd::TableCell
+                    | TagEnd::TableHead
+                    | TagEnd::TableRow,
+                )
+                | Event::Start(Tag::TableHead | Tag::TableRow) => {
+                    tagged = false;
+                    continue;
+                }
+                _ if tagged => continue,
+                _ if leaf.kind == LeafKind::Paragraph
+                    && span.start >= leaf.span.start
+                    && !leaf.span.is_empty() =>
+                {
+                    leaf.span.end = leaf.span.end.max(span.end);
+                    continue;
+                }
+                _ => {
+                    leaf = Leaf {
+                        kind: LeafKind::Paragraph,
+                        span,
+                    };
+                    continue;
+                }
+            };
+            tagged = !matches!(event, Event::Rule);
+            leaf = Leaf { kind, span };
+        }
+        leaf
+    }
+}
+
+/// Where to cut a text whose last line (which begins at `line`) may yet become a marker of some block.
+fn held_back(text: &str, line: usize, leaf: &Leaf) -> Option<usize> {
+    let partial = &text[line..];
+    if partial.is_empty() {
+        return None;
+    }
+    let rest = after_markers(partial);
+    let content = rest.trim_end();
+    let begins_paragraph = leaf.kind != LeafKind::Paragraph || leaf.span.start >= line;
+    let in_table = leaf.kind == LeafKind::Cell;
+    let all = |set: &str| content.chars().all(|c| set.contains(c));
+    let hold = content.is_empty()
+        || all("#")
+        || all("=")
+        || all("-*_+ \t")
+        || all("`")
+        || all("~")
+        || may_be_number(content)
+        || (!in_table && all("|:- \t"))
+        || (content.starts_with('|') && (!in_table || all("| \t")))
+        || (begins_paragraph && may_be_definition(rest));
+    hold.then_some(line)
+}
+
+/// A line without the markers of quotes, items, checkboxes and footnotes before its text.
+fn after_markers(line: &str) -> &str {
+    let mut rest = line;
+    loop {
+        let trimmed = rest.trim_start_matches([' ', '\t']);
+        let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
+        let after = if let Some(after) = trimmed.strip_prefix('>') {
+            Some(after)
+        } else if digits > 0 && digits < 10 {
+            trimmed[digits..]
+                .strip_prefix(['.', ')'])
+                .filter(|after| after.starts_with([' ', '\t']))
+        } else if let Some(after) = trimmed.strip_prefix(['-', '*', '+']) {
+            let checkbox = ["[ ] ", "[x] ", "[X] "];
+            let after = Some(after).filter(|after| after.starts_with([' ', '\t']));
+            after.map(|after| {
+                let item = after.trim_start_matches([' ', '\t']);
+                checkbox
+                    .iter()
+                    .find_map(|checkbox| item.strip_prefix(checkbox))
+                    .unwrap_or(after)
+            })
+        } else if trimmed.starts_with("[^") {
+            trimmed
+                .find("]:")
+                .map(|at| &trimmed[at + 2..])
+                .filter(|_| !trimmed.starts_with("[^]"))
+        } else {
+            None
+        };
+        match after {
+            Some(after) => rest = after,
+            None => return trimmed,
+        }
+    }
+}
+
+/// `12`, `12.` or `12)`: an item's number, maybe.
+fn may_be_number(content: &str) -> bool {
+    let digits = content.bytes().take_while(u8::is_ascii_digit).count();
+    digits > 0 && digits < 10 && matches!(&content[digits..], "" | "." | ")")
+}
+
+/// `[label`, `[label]`, `[label]: …`: the definition of a link or a footnote, maybe; or a checkbox.
+fn may_be_definition(rest: &str) -> bool {
+    let Some(label) = rest.strip_prefix('[') else {
+        return false;
+    };
+    match label.find([']', '[', '\n']) {
+        None => label.len() < repair::LONGEST_BRACKET,
+        Some(at) if label[at..].starts_with(']') => {
+            let after = &label[at + 1..];
+            after.is_empty() || after.starts_with(':') || (at <= 1 && after.trim().is_empty())
+        }
+        Some(_) => false,
+    }
+}
+
+/// Where to cut a text that ends in the begin of a table, of which only the head line and maybe half the next are here.
+fn table_head(text: &str, partial: &str, leaf: &Leaf) -> Option<usize> {
+    if leaf.kind != LeafKind::Paragraph || !may_be_delimiter(partial) || has_blank_end(text, leaf) {
+        return None;
+    }
+    let line = last_line(text);
+    let begins_with_pipe = after_markers(&text[line..]).starts_with('|');
+    begins_with_pipe.then_some(line)
+}
+
+/// Whether the paragraph is one line so far that could be the head of a table without a pipe before it.
+fn may_be_table_head(text: &str, leaf: &Leaf, partial: &str) -> bool {
+    leaf.kind == LeafKind::Paragraph
+        && leaf.span.start >= last_line(text)
+        && (may_be_delimiter(partial) || !text.ends_with('\n'))
+}
+
+/// The begin of the last line that has anything in it.
+fn last_line(text: &str) -> usize {
+    text.trim_end_matches('\n').rfind('\n').map_or(0, |at| at + 1)
+}
+
+/// Whether a line may become the one between a table's head and its rows.
+fn may_be_delimiter(line: &str) -> bool {
+    line.trim_start_matches(['>', ' ', '\t'])
+        .bytes()
+        .all(|byte| b"|:- \t".contains(&byte))
+}

@@ -1,0 +1,99 @@
+//! Which links are made, and what becomes of the others.
+
+use super::super::{Block, Inline, is_allowed_link, parse};
+
+#[test]
+fn addresses_of_the_web_and_of_mail_are_allowed() {
+    for href in [
+        "http://a.b",
+        "HTTPS://a.b/c?d=e:f#g",
+        "mailto:a@b.c",
+        "/path",
+        "path/x:y",
+        "#part",
+        "?a=b:c",
+        "",
+        "//a.b",
+    ] {
+        assert!(is_allowed_link(href), "{href:?}");
+    }
+}
+
+#[test]
+fn anything_that_could_run_is_not() {
+    let scripts = [
+        "javascript:alert(1)",
+        "JaVaScRiPt:alert(1)",
+        " javascript:alert(1)",
+        "\u{1}javascript:alert(1)",
+        "java\nscript:alert(1)",
+        "java\tscript:alert(1)",
+        "javascript\u{a0}:alert(1)",
+        "\u{feff}javascript:alert(1)",
+        "data:text/html,<script>",
+        "vbscript:x",
+        "blob:http://a.b/c",
+        "file:///etc/passwd",
+        "about:blank",
+        "view-source:http://a.b",
+        "x:y",
+        ":x",
+    ];
+    for href in scripts {
+        assert!(!is_allowed_link(href), "{href:?}");
+    }
+}
+
+#[test]
+fn a_link_that_is_not_allowed_is_its_text() {
+    let texts = [
+        "[*a* b](javascript:x)",
+        "[*a* b](JAVASCRIPT:x)",
+        "[*a* b](java&Tab;script:x)",
+        "[*a* b](java&#x0A;script:x)",
+        "[*a* b](javascript&colon;x)",
+        "[*a* b](&#106;avascript:x)",
+        "[*a* b](<java script:x>)",
+        "[*a* b](java\\script:x)\n[c]: x"
+            .strip_suffix("\n[c]: x")
+            .unwrap_or_default(),
+        "[*a* b][c]\n\n[c]: data:text/html,x",
+    ];
+    for text in texts {
+        let Block::Paragraph(inlines) = &parse(text)[0] else {
+            panic!("{text:?}")
+        };
+        let links = inlines.iter().filter_map(|inline| match inline {
+            Inline::Link { href, .. } => Some(href.as_str()),
+            _ => None,
+        });
+        for href in links {
+            // What is left is a path on this site, which a backslash makes of it.
+            assert!(href.starts_with("java\\"), "{text:?} leads to {href:?}");
+        }
+    }
+}
+
+#[test]
+fn a_picture_is_a_link_and_in_a_link_its_description() {
+    let image = Inline::Image {
+        href: "http://c.d".into(),
+        title: Some("t".into()),
+        alt: "a b".into(),
+    };
+    assert_eq!(parse("![a *b*](http://c.d 't')"), [Block::Paragraph(vec![image])]);
+    assert_eq!(
+        parse("![a *b*](data:x)"),
+        [Block::Paragraph(vec![Inline::Text("a b".into())])]
+    );
+    let children = vec![Inline::Text("a".into())];
+    let link = Inline::Link {
+        href: "http://e.f".into(),
+        title: None,
+        children,
+    };
+    assert_eq!(
+        parse("[![a](http://c.d)](http://e.f)"),
+        [Block::Paragraph(vec![link])]
+    );
+}

@@ -1,0 +1,107 @@
+//! What the tree of a text looks like.
+
+use super::super::{Alignment, Block, Inline, Item, parse};
+
+fn text(text: &str) -> Inline {
+    Inline::Text(text.to_owned())
+}
+
+fn paragraph(words: &str) -> Block {
+    Block::Paragraph(vec![text(words)])
+}
+
+#[test]
+fn lists_know_their_start_their_tasks_and_whether_they_are_tight() {
+    let item = |task, words| Item {
+        task,
+        blocks: vec![paragraph(words)],
+    };
+    assert_eq!(
+        parse("3. a\n4. [x] b\n5. [ ] c"),
+        [Block::List {
+            start: Some(3),
+            tight: true,
+            items: vec![item(None, "a"), item(Some(true), "b"), item(Some(false), "c")],
+        }]
+    );
+    let loose = Block::List {
+        start: None,
+        tight: false,
+        items: vec![item(None, "a"), item(None, "b")],
+    };
+    assert_eq!(parse("- a\n\n- b"), [loose]);
+}
+
+#[test]
+fn tables_know_their_alignments_and_fill_short_rows() {
+    assert_eq!(
+        parse("| a | b |\n|:-:|--:|\n| c |"),
+        [Block::Table {
+            alignments: vec![Alignment::Center, Alignment::Right],
+            header: vec![vec![text("a")], vec![text("b")]],
+            rows: vec![vec![vec![text("c")], vec![]]],
+        }]
+    );
+}
+
+#[test]
+fn raw_html_is_text() {
+    assert_eq!(parse("a <b>c</b>"), [paragraph("a <b>c</b>")]);
+    assert_eq!(
+        parse("<div>\n*a*\n</div>\n"),
+        [Block::Html("<div>\n*a*\n</div>\n".into())]
+    );
+}
+
+#[test]
+fn footnotes_are_references_and_definitions() {
+    assert_eq!(
+        parse("a[^x]\n\n[^x]: b"),
+        [
+            Block::Paragraph(vec![text("a"), Inline::FootnoteReference("x".into())]),
+            Block::Footnote {
+                label: "x".into(),
+                blocks: vec![paragraph("b")]
+            },
+        ]
+    );
+    assert_eq!(parse("a[^x]"), [paragraph("a[^x]")]);
+}
+
+#[test]
+fn depth_has_an_end() {
+    fn depth(blocks: &[Block]) -> usize {
+        let below = |block: &Block| match block {
+            Block::Quote(blocks) | Block::Footnote { blocks, .. } => depth(blocks),
+            Block::List { items, .. } => items.iter().map(|item| depth(&item.blocks)).max().unwrap_or(0),
+            _ => 0,
+        };
+        1 + blocks.iter().map(below).max().unwrap_or(0)
+    }
+    for deep in [
+        "> ".repeat(5_000) + "a",
+        "- ".repeat(5_000) + "a",
+        "> - ".repeat(5_000) + "a\n\nb",
+    ] {
+        let blocks = parse(&deep);
+        assert!(depth(&blocks) <= 33);
+        assert!(
+            format!("{blocks:?}").contains("Text(\"a\")"),
+            "the text is still there"
+        );
+    }
+    let emphasis = "*a _b ".repeat(2_000) + &"_ *".repeat(2_000);
+    assert!(!parse(&emphasis).is_empty());
+}
+
+#[test]
+fn one_kind_of_line_end_and_no_nul() {
+    assert_eq!(
+        parse("```\r\na\rb\r\n```"),
+        [Block::Code {
+            info: Some(String::new()),
+            text: "a\nb\n".into()
+        }]
+    );
+    assert_eq!(parse("a\0b"), [paragraph("a\u{fffd}b")]);
+}
