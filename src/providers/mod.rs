@@ -4,11 +4,30 @@
 //! [`ModelEvent`]s. It keeps no conversation, retries nothing and knows nothing of runs: what an event or
 //! an error means for a run is decided in `agent`.
 
+mod config;
+pub mod discover;
+pub mod openai;
+mod registry;
+mod think;
+mod tour;
+
 use std::{fmt, pin::Pin, time::Duration};
 
 use futures::Stream;
 
+pub use self::{
+    config::{DEFAULT_MAX_FRAME, EndpointConfig},
+    registry::{Models, ModelsConfig},
+    think::ThinkFilter,
+};
 use crate::protocol::{RunError, chat::ModelInfo};
+
+/// Makes ring the TLS of this process, unless something else is already. Every adapter calls it; calling it
+/// again does nothing.
+pub fn install_tls() {
+    // An error says that there is one: fine.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
 
 /// What a model says, in the order in which it says it.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,10 +112,13 @@ pub trait Endpoint: fmt::Debug + Send + Sync {
     /// The name in the settings: the first half of a model's id.
     fn name(&self) -> &str;
 
-    /// The models served there now.
+    /// The models served there now, the one to choose first at the front; soon, or an error.
     async fn models(&self) -> Result<Vec<ModelInfo>, ModelError>;
 
     /// Calls a model. The stream ends after [`ModelEvent::Finished`] or an error.
+    ///
+    /// Only connecting has a time limit here. How long to wait for this to return, for the first event and for
+    /// the next one is for the caller to decide; it gives up by dropping what it waits for.
     ///
     /// # Errors
     ///

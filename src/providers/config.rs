@@ -1,0 +1,44 @@
+//! What is known of an endpoint before it is asked. Where this comes from (file, environment) is the
+//! settings' business.
+
+use secrecy::SecretString;
+
+/// The longest SSE frame that is taken from a model server, unless the settings say otherwise.
+pub const DEFAULT_MAX_FRAME: usize = 1 << 20;
+
+/// One place where models are served over OpenAI's protocol.
+#[derive(Clone, Debug)]
+pub struct EndpointConfig {
+    /// The first half of its models' ids: not empty, without `/`.
+    pub name: String,
+    /// Up to and with `/v1`.
+    pub base_url: String,
+    pub api_key: Option<SecretString>,
+    /// Where the address is set, as hints say it: "OPENAI_BASE_URL", "base_url of “x” in Leptos.toml". Empty if
+    /// nobody has set it.
+    pub base_url_source: String,
+    /// Where the key is taken from, as hints say it: "OPENAI_API_KEY".
+    pub api_key_source: String,
+    /// Sent with every request; may be as secret as a key.
+    pub headers: Vec<(String, SecretString)>,
+    /// Offered instead of what the endpoint lists, for those that list nothing.
+    pub models: Vec<String>,
+    /// The longest SSE frame that is taken, in bytes.
+    pub max_frame: usize,
+}
+
+impl EndpointConfig {
+    /// An endpoint without a key.
+    pub fn new(name: impl Into<String>, base_url: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            base_url: base_url.into(),
+            api_key: None,
+            base_url_source: String::new(),
+            api_key_source: String::new(),
+            headers: Vec::new(),
+            models: Vec::new(),
+            max_frame: DEFAULT_MAX_FRAME,
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Model servers that run on this machine at their usual ports, offered when no endpoint is set.
+//!
+//! A candidate is an endpoint like any other; it is asked anew each time the list is made, and it is no
+//! problem if nothing answers. So a server that is started later appears by itself.
+
+use std::{net::SocketAddr, time::Duration};
+
+use reqwest::Url;
+
+use super::{EndpointConfig, openai};
+
+/// How long a candidate may take to list its models. It is on this machine.
+pub const PATIENCE: Duration = Duration::from_millis(300);
+
+/// Ollama, llama.cpp's server and LM Studio, as they come.
+pub fn usual_places() -> Vec<EndpointConfig> {
+    vec![
+        EndpointConfig::new("ollama", "http://127.0.0.1:11434/v1"),
+        EndpointConfig::new("llama.cpp", "http://127.0.0.1:8080/v1"),
+        EndpointConfig::new("lm-studio", "http://127.0.0.1:1234/v1"),
+    ]
+}
+
+/// The candidates without Parlor itself: llama.cpp's usual port is Parlor's too, and asking oneself for
+/// models while one makes the list of models would never end.
+pub fn without_self(candidates: Vec<EndpointConfig>, own: Option<SocketAddr>) -> Vec<EndpointConfig> {
+    let is_self = |candidate: &EndpointConfig| {
+        let url = Url::parse(&candidate.base_url).ok().filter(openai::is_loopback);
+        let port = url.and_then(|url| url.port_or_known_default());
+        own.is_some_and(|own| {
+            (own.ip().is_loopback() || own.ip().is_unspecified()) && port == Some(own.port())
+        })
+    };
+    candidates
+        .into_iter()
+        .filter(|candidate| !is_self(candidate))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parlor_does_not_ask_itself() {
+        let names = |own: Option<&str>| -> Vec<String> {
+            let own = own.map(|own| own.parse().unwrap());
+            without_self(usual_places(), own)
+                .into_iter()
+                .map(|candidate| candidate.name)
+                .collect()
+        };
+        assert_eq!(names(None), ["ollama", "llama.cpp", "lm-studio"]);
+        assert_eq!(
+            names(Some("127.0.0.1:3000")),
+            ["ollama", "llama.cpp", "lm-studio"]
+        );
+        assert_eq!(names(Some("127.0.0.1:8080")), ["ollama", "lm-studio"]);
+        assert_eq!(names(Some("[::1]:8080")), ["ollama", "lm-studio"]);
+        assert_eq!(names(Some("0.0.0.0:1234")), ["ollama", "llama.cpp"]);
+    }
+}

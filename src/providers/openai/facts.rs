@@ -1,0 +1,124 @@
+//! What error messages say about an endpoint: enough to find the setting, nothing that is secret.
+
+use std::fmt;
+
+use reqwest::Url;
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::{
+    protocol::RunError,
+    providers::{EndpointConfig, ModelError, ModelErrorKind},
+};
+
+/// The longest quotation of a server's own words, in characters.
+const MAX_QUOTE: usize = 300;
+
+/// An endpoint as messages name it.
+#[derive(Clone)]
+pub struct Facts {
+    pub name: String,
+    /// The base URL without user info and query.
+    pub address: String,
+    pub base_url_source: String,
+    pub api_key_source: String,
+    /// Whether a key, or a header that may be one, is sent.
+    pub has_key: bool,
+    /// Never to be quoted, even if the server does.
+    secrets: Vec<SecretString>,
+}
+
+impl fmt::Debug for Facts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name, self.address)
+    }
+}
+
+impl Facts {
+    pub fn new(config: &EndpointConfig, url: &Url) -> Self {
+        let mut secrets: Vec<SecretString> = config.headers.iter().map(|(_, value)| value.clone()).collect();
+        secrets.extend(config.api_key.clone());
+        secrets.extend(url.password().map(SecretString::from));
+        Self {
+            name: config.name.clone(),
+            address: redacted(url),
+            base_url_source: config.base_url_source.clone(),
+            api_key_source: config.api_key_source.clone(),
+            has_key: !secrets.is_empty(),
+            secrets,
+        }
+    }
+
+    /// `The endpoint “openai” (https://api.openai.com/v1)`: how every message begins.
+    pub fn subject(&self) -> String {
+        format!("The endpoint “{}” ({})", self.name, self.address)
+    }
+
+    /// An error about this endpoint.
+    pub fn error(
+        &self,
+        kind: ModelErrorKind,
+        code: &str,
+        what: impl fmt::Display,
+        hint: impl Into<String>,
+    ) -> ModelError {
+        let message = format!("{} {what}", self.subject());
+        ModelError {
+            error: RunError {
+                code: code.into(),
+                message,
+                hint: hint.into(),
+            },
+            kind,
+        }
+    }
+
+    /// A server's own words, fit to be shown: on one line, without control characters and secrets, not too long.
+    pub fn quote(&self, words: &str) -> String {
+        let mut words = words.to_owned();
+        for secret in self
+            .secrets
+            .iter()
+            .map(ExposeSecret::expose_secret)
+            .filter(|secret| secret.len() > 3)
+        {
+            words = words.replace(secret, "•••");
+        }
+        let visible: String = words
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        let mut line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
+        if let Some((end, _)) = line.char_indices().nth(MAX_QUOTE) {
+            line.truncate(end);
+            line.push('…');
+        }
+        line
+    }
+
+    /// What to do if the address may be wrong.
+    pub fn address_hint(&self) -> String {
+        match self.base_url_source.as_str() {
+            "" => format!("Is it still running at {}?", self.address),
+            source => format!("Is it running? Its address is set in {source}."),
+        }
+    }
+
+    /// What to do about the key.
+    pub fn key_hint(&self) -> String {
+        match self.api_key_source.as_str() {
+            "" => "Give this endpoint an API key in the settings and restart Parlor.".into(),
+            source => format!("Set {source} to a valid key and restart Parlor."),
+        }
+    }
+}
+
+/// A URL without what may be secret in it.
+pub fn redacted(url: &Url) -> String {
+    let mut url = url.clone();
+    url.set_query(None);
+    url.set_fragment(None);
+    // They fail only for URLs that cannot have user info.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.as_str().trim_end_matches('/').to_owned()
+}

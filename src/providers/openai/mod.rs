@@ -1,0 +1,235 @@
+//! Endpoints that speak OpenAI's chat completions: OpenAI itself, Ollama, llama.cpp, vLLM, LM Studio, OpenRouter,
+//! DeepSeek, Groq, Mistral, xAI and whoever else.
+//!
+//! Requests, addresses and the list of models are async-openai's; the answer's bytes are decoded here
+//! ([`decoder`]), because its stream is unbounded and cannot tell a clean end from a broken one.
+
+mod answer;
+pub mod decoder;
+mod facts;
+mod models;
+mod refusal;
+mod request;
+#[cfg(test)]
+mod tests;
+mod transport;
+mod wire;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_openai::{
+    Client,
+    config::{Config, OpenAIConfig},
+};
+use reqwest::{
+    Url,
+    header::{self, HeaderMap, HeaderName, HeaderValue},
+};
+use secrecy::{ExposeSecret, SecretString};
+
+use self::{facts::Facts, transport::Transport};
+
+pub use self::transport::is_loopback;
+use super::{Endpoint, EndpointConfig, ModelError, ModelErrorKind, ModelRequest, ModelStream};
+use crate::protocol::{RunError, chat::ModelInfo};
+
+/// One OpenAI-compatible endpoint.
+#[derive(Debug)]
+pub struct OpenAi {
+    transport: Transport,
+    client: Client<Address>,
+    max_frame: usize,
+    /// Models that the settings name; empty to ask the endpoint.
+    listed: Vec<String>,
+    /// The server has refused to be asked for usage (as Mistral has).
+    without_usage: AtomicBool,
+}
+
+impl OpenAi {
+    /// An endpoint as the settings describe it. Nothing is asked of it yet.
+    ///
+    /// # Errors
+    ///
+    /// If it could never be asked: the address is none, a header or the key cannot be sent.
+    pub fn new(config: &EndpointConfig) -> Result<Self, ModelError> {
+        let url = address(config)?;
+        let facts = Facts::new(config, &url);
+        let unusable = |what: &str, hint: String| {
+            facts.error(
+                ModelErrorKind::Refused,
+                "settings_invalid",
+                format!("cannot be used: {what}"),
+                hint,
+            )
+        };
+
+        // All four are set: the default would take them from the environment, for whichever endpoint.
+        let key = config
+            .api_key
+            .as_ref()
+            .map_or("", |key| key.expose_secret())
+            .trim();
+        if HeaderValue::from_str(key).is_err() {
+            return Err(unusable(
+                "its API key has characters that no key has.",
+                facts.key_hint(),
+            ));
+        }
+        let openai = OpenAIConfig::default()
+            .with_api_base(config.base_url.trim().trim_end_matches('/'))
+            .with_api_key(key)
+            .with_org_id("")
+            .with_project_id("");
+        let mut headers = HeaderMap::new();
+        for (name, value) in &config.headers {
+            let header = HeaderName::try_from(name)
+                .ok()
+                .zip(HeaderValue::from_str(value.expose_secret()).ok());
+            let Some((header, mut value)) = header else {
+                return Err(unusable(
+                    &format!("its header “{name}” cannot be sent."),
+                    String::new(),
+                ));
+            };
+            value.set_sensitive(true);
+            headers.insert(header, value);
+        }
+
+        let transport = Transport::new(&url, facts)?;
+        let client = Client::build(transport.http().clone(), Address { openai, headers })
+            .with_http_service(transport.service());
+        Ok(Self {
+            transport,
+            client,
+            max_frame: config.max_frame,
+            listed: config.models.clone(),
+            without_usage: AtomicBool::new(false),
+        })
+    }
+
+    /// Asks for a streamed answer.
+    async fn ask(&self, request: &ModelRequest, usage: bool) -> Result<reqwest::Response, ModelError> {
+        let config = self.client.config();
+        let mut headers = config.headers();
+        headers.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let body = serde_json::to_vec(&request::completion(request, usage)).map_err(|error| {
+            self.transport
+                .bad_answer(format!("cannot be sent this conversation: {error}"))
+        })?;
+        let post = self
+            .transport
+            .http()
+            .post(config.url("/chat/completions"))
+            .headers(headers)
+            .body(body);
+        let post = post.build().map_err(|error| {
+            self.transport
+                .bad_answer(format!("cannot be asked: {}", error.without_url()))
+        })?;
+        self.transport.send(post, Some(&request.model)).await
+    }
+}
+
+#[async_trait::async_trait]
+impl Endpoint for OpenAi {
+    fn name(&self) -> &str {
+        &self.transport.facts.name
+    }
+
+    async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
+        let name = self.name();
+        if !self.listed.is_empty() {
+            return Ok(models::named(name, &self.listed));
+        }
+        let list = self.client.models();
+        let answer = tokio::time::timeout(models::TIMEOUT, list.list_byot()).await;
+        let answer: serde_json::Value = match answer {
+            Ok(answer) => answer.map_err(|error| self.transport.explain(error))?,
+            Err(_) => return Err(self.transport.silent(models::TIMEOUT)),
+        };
+        models::listed(name, &answer)
+            .ok_or_else(|| self.transport.bad_answer("gave a list of models that is none."))
+    }
+
+    async fn call(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        let usage = !self.without_usage.load(Ordering::Relaxed);
+        let response = match self.ask(&request, usage).await {
+            // Not a retry of what failed: another question.
+            Err(error) if usage && error.error.message.contains("stream_options") => {
+                self.without_usage.store(true, Ordering::Relaxed);
+                self.ask(&request, false).await?
+            }
+            response => response?,
+        };
+        answer::stream(self.transport.clone(), response, self.max_frame).await
+    }
+}
+
+/// async-openai's configuration, which without a key would send an empty one.
+#[derive(Clone, Debug)]
+struct Address {
+    openai: OpenAIConfig,
+    /// What the settings want to be sent, over all else.
+    headers: HeaderMap,
+}
+
+impl Config for Address {
+    fn headers(&self) -> HeaderMap {
+        let mut headers = self.openai.headers();
+        if headers
+            .get(header::AUTHORIZATION)
+            .is_some_and(|value| value == "Bearer ")
+        {
+            // User info in the address may take its place.
+            headers.remove(header::AUTHORIZATION);
+        }
+        if let Some(value) = headers.get_mut(header::AUTHORIZATION) {
+            value.set_sensitive(true);
+        }
+        headers.extend(self.headers.clone());
+        headers
+    }
+
+    fn url(&self, path: &str) -> String {
+        self.openai.url(path)
+    }
+
+    fn query(&self) -> Vec<(&str, &str)> {
+        self.openai.query()
+    }
+
+    fn api_base(&self) -> &str {
+        self.openai.api_base()
+    }
+
+    fn api_key(&self) -> &SecretString {
+        self.openai.api_key()
+    }
+}
+
+/// The address of an endpoint, if it is one.
+fn address(config: &EndpointConfig) -> Result<Url, ModelError> {
+    let url = Url::parse(config.base_url.trim()).ok();
+    url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+        .ok_or_else(|| {
+            // What does not parse cannot be redacted either: it is not repeated here.
+            let message = format!(
+                "The address of the endpoint “{}” is not an http:// or https:// one.",
+                config.name
+            );
+            let hint = match config.base_url_source.as_str() {
+                "" => String::new(),
+                source => format!("Correct {source} and restart Parlor."),
+            };
+            let error = RunError {
+                code: "settings_invalid".into(),
+                message,
+                hint,
+            };
+            ModelError {
+                error,
+                kind: ModelErrorKind::Refused,
+            }
+        })
+}

@@ -1,0 +1,426 @@
+//! Answers that are errors: what a status, a body or an error object in a stream means, in words for a person.
+
+use std::time::{Duration, SystemTime};
+
+use reqwest::{StatusCode, header::HeaderMap};
+use serde_json::Value;
+
+use super::facts::Facts;
+use crate::providers::{
+    ModelError,
+    ModelErrorKind::{self, Refused, Unavailable},
+};
+
+/// An error as a server describes it. The shapes differ: `{"error": {message, type, code}}` (OpenAI), `{"error":
+/// "…"}` (LM Studio), `{"message": …, "code": …}` (vLLM, Mistral), `{"detail": …}` (FastAPI), or no JSON at all.
+#[derive(Debug, Default, PartialEq)]
+struct Described {
+    message: String,
+    /// `code` and `type`, whichever there are, in lower case.
+    code: String,
+}
+
+impl Described {
+    fn from_body(body: &[u8]) -> Self {
+        match serde_json::from_slice::<Value>(body) {
+            Ok(json) => Self::from_json(&json),
+            Err(_) => {
+                let text = String::from_utf8_lossy(body);
+                // A proxy's page says less than the status does.
+                let is_page = text.trim_start().starts_with('<');
+                Self {
+                    message: if is_page { String::new() } else { text.into_owned() },
+                    ..Self::default()
+                }
+            }
+        }
+    }
+
+    fn from_json(json: &Value) -> Self {
+        if let Some(error) = json.get("error").filter(|error| !error.is_null()) {
+            return Self::from_json(error);
+        }
+        let text = |key: &str| match json.get(key) {
+            None | Some(Value::Null) => None,
+            Some(Value::String(text)) => Some(text.clone()),
+            Some(other) => Some(other.to_string()),
+        };
+        let message = match json {
+            Value::String(text) => text.clone(),
+            _ => text("message")
+                .or_else(|| text("detail"))
+                .unwrap_or_else(|| json.to_string()),
+        };
+        let code = [text("code"), text("type")]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" ");
+        Self {
+            message,
+            code: code.to_lowercase(),
+        }
+    }
+
+    fn says(&self, words: &[&str]) -> bool {
+        let message = self.message.to_lowercase();
+        words
+            .iter()
+            .any(|word| message.contains(word) || self.code.contains(word))
+    }
+
+    fn names_an_unknown_model(&self) -> bool {
+        const CODES: [&str; 3] = ["model_not_found", "invalid_model", "model_not_exist"];
+        const WORDS: [&str; 7] = [
+            "not found",
+            "not exist",
+            "invalid model",
+            "not a valid model",
+            "unknown model",
+            "no such model",
+            "no model",
+        ];
+        CODES.iter().any(|code| self.code.contains(code))
+            || (self.message.to_lowercase().contains("model") && self.says(&WORDS))
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.says(&[
+            "context_length_exceeded",
+            "exceed_context_size",
+            "maximum context length",
+            "context window",
+            "available context size",
+        ])
+    }
+}
+
+/// What an answer with a status other than 2xx means. `model` is what was asked for, if it was one.
+pub fn of_status(
+    facts: &Facts,
+    model: Option<&str>,
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> ModelError {
+    let described = Described::from_body(body);
+    let said = facts.quote(&described.message);
+    let because = if said.is_empty() {
+        ".".into()
+    } else {
+        format!(": {said}")
+    };
+    let after = retry_after(headers, SystemTime::now());
+    let unavailable = Unavailable { after };
+
+    match status.as_u16() {
+        300..=399 => {
+            let to = headers
+                .get("location")
+                .and_then(|to| to.to_str().ok())
+                .unwrap_or("another address");
+            let to = facts.quote(to.split('?').next().unwrap_or_default());
+            let what = format!("is somewhere else: it redirects to {to}, which Parlor does not follow.");
+            facts.error(Refused, "request_refused", what, wrong_address(facts))
+        }
+        401 | 403 if facts.has_key => {
+            let what = format!("refused the API key ({}){because}", status.as_u16());
+            facts.error(Refused, "key_refused", what, facts.key_hint())
+        }
+        401 | 403 => {
+            let what = format!("wants an API key, and none is set ({}){because}", status.as_u16());
+            facts.error(Refused, "key_missing", what, facts.key_hint())
+        }
+        402 => no_credit(facts, &because),
+        429 if described.says(&["insufficient_quota"]) => no_credit(facts, &because),
+        429 => {
+            let wait = after.map_or(String::new(), |after| {
+                format!(" It asks to wait {} s.", after.as_secs_f64().ceil())
+            });
+            let what = format!("takes no more requests for now (429){because}{wait}");
+            facts.error(unavailable, "rate_limited", what, "Wait a little, then retry.")
+        }
+        408 | 409 | 500.. => {
+            let what = format!("failed ({status}){because}");
+            facts.error(
+                unavailable,
+                "endpoint_failed",
+                what,
+                "Retry; if it stays so, see that server's own log.",
+            )
+        }
+        400 | 404 | 422 if model.is_some() && described.names_an_unknown_model() => {
+            let model = facts.quote(model.unwrap_or_default());
+            let what = format!("does not know the model “{model}”{because}");
+            facts.error(
+                Refused,
+                "model_unknown",
+                what,
+                "Choose another model in the picker at the composer.",
+            )
+        }
+        _ if described.is_too_long() => {
+            let what = format!("cannot take a conversation of this length{because}");
+            let hint = "Start a new chat, or choose a model with a larger context.";
+            facts.error(Refused, "context_too_long", what, hint)
+        }
+        404 | 405 => {
+            let what = format!("has no such address ({status}){because}");
+            facts.error(Refused, "request_refused", what, wrong_address(facts))
+        }
+        _ => facts.error(
+            Refused,
+            "request_refused",
+            format!("refused the request ({status}){because}"),
+            "",
+        ),
+    }
+}
+
+/// What an error object inside a stream means.
+pub fn in_stream(facts: &Facts, error: &Value) -> ModelError {
+    const BUSY: [&str; 8] = [
+        "overloaded",
+        "rate_limit",
+        "rate limit",
+        "unavailable",
+        "429",
+        "502",
+        "503",
+        "529",
+    ];
+    let described = Described::from_json(error);
+    let kind: ModelErrorKind = if described.says(&["insufficient_quota"]) {
+        Refused
+    } else if BUSY.iter().any(|word| described.code.contains(word)) || described.says(&BUSY[..4]) {
+        Unavailable { after: None }
+    } else {
+        Refused
+    };
+    let said = match facts.quote(&described.message) {
+        said if said.is_empty() => "it does not say why".into(),
+        said => said,
+    };
+    facts.error(
+        kind,
+        "stream_error",
+        format!("reported an error in its answer: {said}"),
+        "",
+    )
+}
+
+fn no_credit(facts: &Facts, because: &str) -> ModelError {
+    let hint = "Add credit to that account, or choose a model of another endpoint.";
+    facts.error(
+        Refused,
+        "no_credit",
+        format!("wants to be paid first{because}"),
+        hint,
+    )
+}
+
+fn wrong_address(facts: &Facts) -> String {
+    let source = match facts.base_url_source.as_str() {
+        "" => "its base URL",
+        source => source,
+    };
+    format!("Check {source}; it usually ends with /v1.")
+}
+
+/// How long the server asks to wait: seconds or a date (RFC 9110, 10.2.3), or OpenAI's milliseconds.
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = |name| {
+        headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .map(str::trim)
+    };
+    let seconds = |text: &str| {
+        text.parse()
+            .ok()
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+    };
+    if let Some(milliseconds) = text("retry-after-ms").and_then(|text| text.parse().ok()) {
+        return Some(Duration::from_millis(milliseconds));
+    }
+    let after = text("retry-after")?;
+    seconds(after).or_else(|| {
+        let at = httpdate::parse_http_date(after).ok()?;
+        Some(at.duration_since(now).unwrap_or_default())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::{Url, header::HeaderValue};
+
+    use super::*;
+    use crate::providers::EndpointConfig;
+
+    fn facts(key: Option<&str>) -> Facts {
+        let config = EndpointConfig {
+            api_key: key.map(Into::into),
+            api_key_source: "ACME_KEY".into(),
+            base_url_source: "ACME_URL".into(),
+            ..EndpointConfig::new("acme", "https://someone:hidden@acme.example/v1?token=1")
+        };
+        Facts::new(&config, &Url::parse(&config.base_url).unwrap())
+    }
+
+    fn refusal(status: u16, body: &str) -> ModelError {
+        let status = StatusCode::from_u16(status).unwrap();
+        of_status(
+            &facts(Some("sk-secret")),
+            Some("m-1"),
+            status,
+            &HeaderMap::new(),
+            body.as_bytes(),
+        )
+    }
+
+    #[test]
+    fn a_message_names_the_endpoint_the_cause_and_the_setting_and_no_secret() {
+        let error = refusal(
+            401,
+            r#"{"error":{"message":"Wrong key\u0007 sk-secret, someone:hidden"}}"#,
+        );
+        assert_eq!(error.kind, Refused);
+        assert_eq!(error.error.code, "key_refused");
+        assert_eq!(
+            error.error.message,
+            "The endpoint “acme” (https://acme.example/v1) refused the API key (401): Wrong key •••, someone:•••"
+        );
+        assert_eq!(
+            error.error.hint,
+            "Set ACME_KEY to a valid key and restart Parlor."
+        );
+        assert_eq!(
+            format!("{:?}", facts(Some("sk-secret"))),
+            "acme (https://acme.example/v1)"
+        );
+    }
+
+    #[test]
+    fn no_key_is_told_from_a_wrong_key() {
+        let config = EndpointConfig::new("acme", "https://acme.example/v1");
+        let facts = Facts::new(&config, &Url::parse(&config.base_url).unwrap());
+        let error = of_status(&facts, None, StatusCode::UNAUTHORIZED, &HeaderMap::new(), b"");
+        assert_eq!(error.error.code, "key_missing");
+        assert_eq!(
+            error.error.message,
+            "The endpoint “acme” (https://acme.example/v1) wants an API key, and none is set (401)."
+        );
+    }
+
+    #[test]
+    fn what_servers_say_is_understood_in_their_many_shapes() {
+        let later = Unavailable { after: None };
+        for (status, body, code, kind) in [
+            (
+                404,
+                r#"{"error":{"code":"model_not_found","message":"?"}}"#,
+                "model_unknown",
+                Refused,
+            ),
+            (
+                404,
+                r#"{"error":{"message":"model \"x\" not found, try pulling it first"}}"#,
+                "model_unknown",
+                Refused,
+            ),
+            (
+                404,
+                r#"{"message":"The model `x` does not exist.","code":404}"#,
+                "model_unknown",
+                Refused,
+            ),
+            (
+                400,
+                r#"{"error":{"message":"Model Not Exist"}}"#,
+                "model_unknown",
+                Refused,
+            ),
+            (
+                400,
+                r#"{"error":{"message":"x is not a valid model ID","code":400}}"#,
+                "model_unknown",
+                Refused,
+            ),
+            (404, "<html>Not Found</html>", "request_refused", Refused),
+            (
+                400,
+                r#"{"error":{"message":"?","code":"context_length_exceeded"}}"#,
+                "context_too_long",
+                Refused,
+            ),
+            (400, r#"{"detail":[{"msg":"no"}]}"#, "request_refused", Refused),
+            (429, r#"{"error":"slow down"}"#, "rate_limited", later),
+            (
+                429,
+                r#"{"error":{"code":"insufficient_quota","message":"?"}}"#,
+                "no_credit",
+                Refused,
+            ),
+            (402, "", "no_credit", Refused),
+            (503, "busy", "endpoint_failed", later),
+            (529, "", "endpoint_failed", later),
+            (408, "", "endpoint_failed", later),
+            (302, "", "request_refused", Refused),
+        ] {
+            let error = refusal(status, body);
+            assert_eq!(
+                (error.error.code.as_str(), error.kind),
+                (code, kind),
+                "{status} {body}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_long_message_is_cut() {
+        let error = refusal(400, &"é".repeat(2000));
+        assert!(
+            error.error.message.ends_with(&("é".repeat(MAX_QUOTED) + "…")),
+            "{error}"
+        );
+    }
+
+    const MAX_QUOTED: usize = 300;
+
+    #[test]
+    fn an_error_in_a_stream_is_worth_another_try_only_if_the_server_is_busy() {
+        let busy = Unavailable { after: None };
+        for (error, kind) in [
+            (serde_json::json!({"message": "The server is overloaded"}), busy),
+            (serde_json::json!({"message": "?", "code": 503}), busy),
+            (
+                serde_json::json!({"message": "bad prompt with 503 words", "code": 400}),
+                Refused,
+            ),
+            (serde_json::json!("out of memory"), Refused),
+        ] {
+            assert_eq!(in_stream(&facts(None), &error).kind, kind, "{error}");
+        }
+    }
+
+    #[test]
+    fn retry_after_is_read_in_all_its_forms() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
+        for (name, value, after) in [
+            ("retry-after", "7", Some(7000)),
+            ("retry-after", "1.5", Some(1500)),
+            ("retry-after", "Sun, 06 Nov 1994 08:49:47 GMT", Some(10_000)),
+            ("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
+            ("retry-after-ms", "250", Some(250)),
+            ("retry-after", "soon", None),
+            ("retry-after", "-1", None),
+        ] {
+            let headers = HeaderMap::from_iter([(name.parse().unwrap(), HeaderValue::from_static(value))]);
+            assert_eq!(
+                retry_after(&headers, now),
+                after.map(Duration::from_millis),
+                "{value}"
+            );
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! The recorded streams of real servers give the same events however they are cut.
+
+use std::{collections::VecDeque, path::Path};
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::decoder::{Decoder, Fault};
+use crate::providers::{
+    DEFAULT_MAX_FRAME, FinishReason, ModelEvent,
+    ModelEvent::{Finished, Text, Thinking, ToolArguments},
+    Usage,
+};
+
+const FIXTURES: [&str; 8] = [
+    "azure-model-router.1",
+    "deepseek-reasoning",
+    "deepseek-tool-call",
+    "groq-reasoning",
+    "mistral-incremental-tool-call",
+    "mistral-reasoning",
+    "openai-text",
+    "xai-tool-call",
+];
+
+/// A recorded stream as it was on the wire.
+fn stream(name: &str, line_end: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/model-streams/openai-chat")
+        .join(format!("{name}.jsonl"));
+    let chunks = std::fs::read_to_string(path).unwrap();
+    let frames = chunks.lines().filter(|line| !line.is_empty()).chain(["[DONE]"]);
+    frames
+        .map(|data| format!("data: {data}{line_end}{line_end}"))
+        .collect::<String>()
+        .into_bytes()
+}
+
+/// What a decoder makes of these pieces; adjacent deltas are one.
+fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<ModelEvent>, Option<Fault>) {
+    let mut decoder = Decoder::new(DEFAULT_MAX_FRAME);
+    let mut events = VecDeque::new();
+    let mut result = Ok(());
+    for piece in pieces {
+        result = result.and_then(|()| decoder.push(piece, &mut events));
+    }
+    result = result.and_then(|()| decoder.end(&mut events));
+    (merged(events), result.err())
+}
+
+fn merged(events: impl IntoIterator<Item = ModelEvent>) -> Vec<ModelEvent> {
+    let mut merged: Vec<ModelEvent> = Vec::new();
+    for event in events {
+        match (merged.last_mut(), event) {
+            (Some(Text(text)), Text(more)) | (Some(Thinking(text)), Thinking(more)) => text.push_str(&more),
+            (
+                Some(ToolArguments { index, delta }),
+                ToolArguments {
+                    index: same,
+                    delta: more,
+                },
+            ) if *index == same => {
+                delta.push_str(&more);
+            }
+            (_, event) => merged.push(event),
+        }
+    }
+    merged
+}
+
+fn whole(name: &str) -> Vec<ModelEvent> {
+    let (events, fault) = decode([stream(name, "\n").as_slice()]);
+    assert_eq!(fault, None, "{name}");
+    events
+}
+
+/// The events of a made-up stream.
+fn events_of(chunks: &[serde_json::Value]) -> (Vec<ModelEvent>, Option<Fault>) {
+    let stream: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+    decode([stream.as_bytes()])
+}
+
+fn delta(delta: serde_json::Value) -> serde_json::Value {
+    json!({"choices": [{"index": 0, "delta": delta}]})
+}
+
+fn finish(reason: &str) -> serde_json::Value {
+    json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+}
+
+fn tool_call(index: usize, id: &str, name: &str) -> ModelEvent {
+    ModelEvent::ToolCall {
+        index,
+        id: id.into(),
+        name: name.into(),
+    }
+}
+
+fn arguments(index: usize, delta: &str) -> ModelEvent {
+    ToolArguments {
+        index,
+        delta: delta.into(),
+    }
+}
+
+fn usage(input_tokens: u64, output_tokens: u64) -> ModelEvent {
+    ModelEvent::Usage(Usage {
+        input_tokens,
+        output_tokens,
+    })
+}
+
+#[test]
+fn recorded_streams_are_the_same_whole_byte_by_byte_and_with_other_line_ends() {
+    for name in FIXTURES {
+        let expected = (whole(name), None);
+        let bytes = stream(name, "\n");
+        assert_eq!(decode(bytes.chunks(1)), expected, "{name}, byte by byte");
+        for line_end in ["\r\n", "\r"] {
+            let bytes = stream(name, line_end);
+            assert_eq!(decode([bytes.as_slice()]), expected, "{name}, {line_end:?}");
+            assert_eq!(
+                decode(bytes.chunks(1)),
+                expected,
+                "{name}, {line_end:?}, byte by byte"
+            );
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn recorded_streams_are_the_same_cut_at_random(
+        name in prop::sample::select(&FIXTURES[..]),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..40),
+    ) {
+        let bytes = stream(name, "\n");
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+        cuts.extend([0, bytes.len()]);
+        cuts.sort_unstable();
+        let pieces = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
+        prop_assert_eq!(decode(pieces), (whole(name), None));
+    }
+}
+
+#[test]
+fn thinking_and_text_of_recorded_streams_are_told_apart() {
+    for (name, thinking, text, counts) in [
+        (
+            "deepseek-reasoning",
+            "We need to count",
+            "The word",
+            usage(18, 219),
+        ),
+        ("groq-reasoning", "Okay, let", "", usage(17, 1107)),
+        (
+            "mistral-reasoning",
+            "The user is asking for 2+2.",
+            "2 + 2 = 4",
+            usage(10, 46),
+        ),
+    ] {
+        match whole(name).as_slice() {
+            [Thinking(first), Text(second), last, Finished(FinishReason::Stop)] => {
+                assert!(first.starts_with(thinking), "{name}: {first}");
+                assert!(second.starts_with(text), "{name}: {second}");
+                assert_eq!(*last, counts, "{name}");
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    for (name, text, counts) in [
+        ("openai-text", "**Holiday Name", usage(16, 300)),
+        ("azure-model-router.1", "Capital of", usage(15, 78)),
+    ] {
+        match whole(name).as_slice() {
+            [Text(first), last, Finished(FinishReason::Stop)] => {
+                assert!(first.starts_with(text), "{name}: {first}");
+                assert_eq!(*last, counts, "{name}");
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn tool_calls_of_recorded_streams_are_whole() {
+    for (name, id, tool, input) in [
+        (
+            "deepseek-tool-call",
+            None,
+            "weather",
+            json!({"location": "San Francisco"}),
+        ),
+        (
+            "xai-tool-call",
+            Some("call_79382389"),
+            "weather",
+            json!({"location": "San Francisco"}),
+        ),
+        (
+            "mistral-incremental-tool-call",
+            Some("chatcmpl-tool-9f149c74c42f265b"),
+            "webSearchTool",
+            json!({"query": "current Berlin weather"}),
+        ),
+    ] {
+        let events = whole(name);
+        let begins_with_thinking = matches!(events.first(), Some(Thinking(_)));
+        assert_eq!(
+            begins_with_thinking,
+            name != "mistral-incremental-tool-call",
+            "{name}"
+        );
+        match &events[usize::from(begins_with_thinking)..] {
+            [
+                call,
+                ToolArguments { index: 0, delta },
+                ModelEvent::Usage(_),
+                Finished(reason),
+            ] => {
+                let ModelEvent::ToolCall {
+                    index: 0,
+                    id: got,
+                    name: called,
+                } = call
+                else {
+                    panic!("{name}: {call:?}");
+                };
+                assert!(
+                    id.map_or(got.starts_with("call_"), |id| id == got),
+                    "{name}: {got}"
+                );
+                assert_eq!(called, tool, "{name}");
+                assert_eq!(
+                    serde_json::from_str::<serde_json::Value>(delta).unwrap(),
+                    input,
+                    "{name}"
+                );
+                assert_eq!(*reason, FinishReason::ToolCalls, "{name}");
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn every_spelling_of_thinking_is_thinking() {
+    for spelled in [
+        vec![
+            delta(json!({"reasoning_content": "Hm.", "content": null})),
+            delta(json!({"content": "Hi"})),
+        ],
+        vec![
+            delta(json!({"reasoning": "Hm.", "content": ""})),
+            delta(json!({"reasoning": null, "content": "Hi"})),
+        ],
+        // vLLM says it twice.
+        vec![
+            delta(json!({"reasoning_content": "Hm.", "reasoning": "Hm."})),
+            delta(json!({"content": "Hi"})),
+        ],
+        // OpenRouter says it twice, or only in the details.
+        vec![
+            delta(
+                json!({"reasoning": "Hm", "reasoning_details": [{"type": "reasoning.text", "text": "Hm"}]}),
+            ),
+            delta(json!({"reasoning_details": [{"type": "reasoning.summary", "summary": "."}]})),
+            delta(json!({"content": "Hi", "reasoning_details": []})),
+        ],
+        vec![delta(json!({"content": [
+            {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"type": "text", "text": "Hi"},
+        ]}))],
+        vec![
+            delta(json!({"content": [{"type": "thinking", "thinking": "Hm."}]})),
+            delta(json!({"content": "Hi"})),
+        ],
+        vec![
+            delta(json!({"content": "<thi"})),
+            delta(json!({"content": "nk>\nHm.</think>\n\nHi"})),
+        ],
+    ] {
+        let chunks = [spelled.as_slice(), &[finish("stop")]].concat();
+        let expected = vec![
+            Thinking("Hm.".into()),
+            Text("Hi".into()),
+            Finished(FinishReason::Stop),
+        ];
+        assert_eq!(events_of(&chunks), (expected, None), "{chunks:?}");
+    }
+}
+
+#[test]
+fn tool_calls_are_told_apart_however_servers_number_them() {
+    let call = |json: serde_json::Value| delta(json!({"tool_calls": [json]}));
+    let expected = vec![
+        tool_call(0, "a", "one"),
+        arguments(0, "{}"),
+        tool_call(1, "b", "two"),
+        arguments(1, "{}"),
+        Finished(FinishReason::ToolCalls),
+    ];
+    for (how, chunks) in [
+        (
+            "by index",
+            vec![
+                call(json!({"index": 0, "id": "a", "function": {"name": "one", "arguments": ""}})),
+                call(json!({"index": 0, "function": {"arguments": "{}"}})),
+                call(json!({"index": 1, "id": "b", "function": {"name": "two"}})),
+                call(json!({"index": 1, "function": {"name": "", "arguments": "{}"}})),
+            ],
+        ),
+        (
+            "without index",
+            vec![
+                call(json!({"id": "a", "function": {"name": "one"}})),
+                call(json!({"function": {"arguments": "{}"}})),
+                call(json!({"id": "b", "function": {"name": "two", "arguments": {}}})),
+            ],
+        ),
+        (
+            "all with index 0",
+            vec![
+                call(json!({"index": 0, "id": "a", "function": {"name": "one", "arguments": "{}"}})),
+                call(json!({"index": 0, "id": "b", "function": {"name": "two", "arguments": "{}"}})),
+            ],
+        ),
+        (
+            "the name last",
+            vec![
+                call(json!({"index": 3, "id": "a", "function": {"arguments": "{"}})),
+                call(json!({"index": 3, "function": {"name": "one", "arguments": "}"}})),
+                call(json!({"index": 4, "id": "b", "function": {"name": "two", "arguments": "{}"}})),
+            ],
+        ),
+    ] {
+        for reason in ["tool_calls", "stop"] {
+            let chunks = [chunks.as_slice(), &[finish(reason)]].concat();
+            assert_eq!(events_of(&chunks), (expected.clone(), None), "{how}, {reason}");
+        }
+    }
+}
+
+#[test]
+fn text_that_is_held_back_comes_before_a_tool_call() {
+    let chunks = [
+        delta(json!({"content": "<thi"})),
+        delta(json!({"tool_calls": [{"id": "a", "function": {"name": "one", "arguments": "{}"}}]})),
+        finish("tool_calls"),
+    ];
+    let expected = vec![
+        Text("<thi".into()),
+        tool_call(0, "a", "one"),
+        arguments(0, "{}"),
+        Finished(FinishReason::ToolCalls),
+    ];
+    assert_eq!(events_of(&chunks), (expected, None));
+}
+
+#[test]
+fn every_reason_to_finish_is_known_or_a_plain_end() {
+    for (reason, expected) in [
+        ("stop", FinishReason::Stop),
+        ("length", FinishReason::Length),
+        ("content_filter", FinishReason::ContentFilter),
+        ("eos_of_the_future", FinishReason::Stop),
+    ] {
+        let expected = vec![Text("Hi".into()), Finished(expected)];
+        assert_eq!(
+            events_of(&[delta(json!({"content": "Hi"})), finish(reason)]),
+            (expected, None),
+            "{reason}"
+        );
+    }
+}
+
+#[test]
+fn a_stream_that_goes_wrong_keeps_what_it_said_and_names_the_fault() {
+    let text = |text: &str| vec![Text(text.into())];
+    let hi = delta(json!({"content": "Hi"}));
+    let error = json!({"message": "no", "code": 400});
+    for (tail, events, fault) in [
+        ("", text("Hi"), Some(Fault::BrokeOff)),
+        (
+            "data: {\"choices\": [{\"delta\": {\"con",
+            text("Hi"),
+            Some(Fault::BrokeOff),
+        ),
+        (
+            "data: {\"cho\n\n",
+            text("Hi"),
+            Some(Fault::BadFrame("{\"cho".into())),
+        ),
+        ("data: 7\n\n", text("Hi"), Some(Fault::BadFrame("7".into()))),
+        (
+            &format!("data: {}\n\n", json!({"error": error})),
+            text("Hi"),
+            Some(Fault::Error(error.clone())),
+        ),
+        (
+            &format!("event: error\ndata: {error}\n\n"),
+            text("Hi"),
+            Some(Fault::Error(error.clone())),
+        ),
+        (
+            "event: error\ndata: no\n\n",
+            text("Hi"),
+            Some(Fault::Error("no".into())),
+        ),
+        (
+            &format!("data: {}\n\n", finish("error")),
+            text("Hi"),
+            Some(Fault::Error("the model server gave up on this answer".into())),
+        ),
+        // Comments, empty data and unknown shapes of content are no fault.
+        (
+            ": hello\n\ndata:\n\ndata: {\"choices\": [{\"delta\": {\"content\": 7}}]}\n\ndata: {}\n\ndata: [DONE]\n\n",
+            vec![Text("Hi".into()), Finished(FinishReason::Stop)],
+            None,
+        ),
+    ] {
+        let stream = format!("data: {hi}\n\n{tail}");
+        assert_eq!(
+            decode([stream.as_bytes()]),
+            (events.clone(), fault.clone()),
+            "{tail}"
+        );
+        assert_eq!(
+            decode(stream.as_bytes().chunks(1)),
+            (events, fault),
+            "{tail}, byte by byte"
+        );
+    }
+    assert_eq!(decode([&b"<html>"[..]]), (vec![], Some(Fault::NotAStream)));
+    assert_eq!(decode([&b""[..]]), (vec![], Some(Fault::NotAStream)));
+}
+
+#[test]
+fn a_frame_over_the_limit_is_a_fault_and_costs_no_more_than_the_limit() {
+    let mut decoder = Decoder::new(100);
+    let mut events = VecDeque::new();
+    let line = format!("data: {}", "x".repeat(200));
+    assert_eq!(
+        decoder.push(line.as_bytes(), &mut events),
+        Err(Fault::FrameTooLong(100))
+    );
+}
+
+#[test]
+fn what_comes_after_the_end_is_not_read() {
+    let stream = "data: [DONE]\n\ndata: nonsense\n\n";
+    assert_eq!(
+        decode([stream.as_bytes()]),
+        (vec![Finished(FinishReason::Stop)], None)
+    );
+}

@@ -1,0 +1,259 @@
+//! One HTTP exchange with an endpoint: no retries, no redirects, no time limit but for connecting. How long an
+//! answer may take is decided by the run that waits for it.
+
+use std::{error::Error as _, io, time::Duration};
+
+use async_openai::{error::OpenAIError, middleware::HttpRequestFactory};
+use reqwest::{Client, Request, Response, Url, header, redirect};
+
+use super::{facts::Facts, refusal};
+use crate::providers::{
+    ModelError,
+    ModelErrorKind::{Broken, Refused, Unavailable},
+    install_tls,
+};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// An error's description is read for so long, and so far.
+const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
+const ERROR_BODY_LIMIT: usize = 64 << 10;
+
+/// Sends requests, and turns all that goes wrong into [`ModelError`]s that name the endpoint.
+#[derive(Clone, Debug)]
+pub struct Transport {
+    http: Client,
+    pub facts: Facts,
+}
+
+impl Transport {
+    pub fn new(url: &Url, facts: Facts) -> Result<Self, ModelError> {
+        let mut client = Client::builder()
+            .connect_timeout(CONNECT_TIMEOUT)
+            // A redirect would take the key along, and make a GET of a POST.
+            .redirect(redirect::Policy::none())
+            .user_agent(concat!("parlor/", env!("CARGO_PKG_VERSION")));
+        if is_loopback(url) {
+            // HTTP_PROXY is not meant for this machine, even where NO_PROXY forgets it.
+            client = client.no_proxy();
+        }
+        if url.scheme() == "http" {
+            // Nothing to check: don't load, and don't depend on, the system's certificates.
+            client = client.tls_certs_only([]);
+        }
+        install_tls();
+        let http = client.build().map_err(|error| {
+            let what = format!("cannot be used: {}", facts.quote(&innermost(&error)));
+            facts.error(
+                Refused,
+                "endpoint_unreachable",
+                what,
+                "Install your system's CA certificates.",
+            )
+        })?;
+        Ok(Self { http, facts })
+    }
+
+    pub fn http(&self) -> &Client {
+        &self.http
+    }
+
+    /// Sends a request that asks for `model`, if it asks for one; gives an answer with a status of 2xx.
+    pub async fn send(&self, request: Request, model: Option<&str>) -> Result<Response, ModelError> {
+        let response = self
+            .http
+            .execute(request)
+            .await
+            .map_err(|error| self.unreachable(&error))?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = read_body(response).await;
+        Err(refusal::of_status(&self.facts, model, status, &headers, &body))
+    }
+
+    /// The transport as async-openai wants it. Its own one tries again by itself.
+    pub fn service(
+        &self,
+    ) -> impl tower::Service<
+        HttpRequestFactory,
+        Response = Response,
+        Error = OpenAIError,
+        Future: Send + 'static,
+    > + Clone
+    + Send
+    + Sync
+    + 'static {
+        let transport = self.clone();
+        tower::service_fn(move |factory: HttpRequestFactory| {
+            let transport = transport.clone();
+            async move {
+                let request = factory.build().await?;
+                transport
+                    .send(request, None)
+                    .await
+                    .map_err(|error| OpenAIError::Boxed(Box::new(error)))
+            }
+        })
+    }
+
+    /// What an error of async-openai means: one of ours that it carried, or an answer that it could not read.
+    pub fn explain(&self, error: OpenAIError) -> ModelError {
+        match error {
+            OpenAIError::Boxed(error) => match error.downcast::<ModelError>() {
+                Ok(error) => *error,
+                Err(error) => self.bad_answer(format!("gave an answer that cannot be read: {error}")),
+            },
+            OpenAIError::Reqwest(error) => self.broke_off(Some(&error)),
+            OpenAIError::JSONDeserialize(..) => self.bad_answer("gave an answer that is not JSON."),
+            error => self.bad_answer(format!("gave an answer that cannot be read: {error}")),
+        }
+    }
+
+    pub fn bad_answer(&self, what: impl Into<String>) -> ModelError {
+        let hint = match self.facts.base_url_source.as_str() {
+            "" => String::new(),
+            source => {
+                format!("Is {source} the address of an OpenAI-compatible API? It usually ends with /v1.")
+            }
+        };
+        self.facts.error(Refused, "bad_answer", what.into(), hint)
+    }
+
+    pub fn broke_off(&self, error: Option<&reqwest::Error>) -> ModelError {
+        let why = match error.map(|error| innermost(error)) {
+            Some(cause) => format!(" ({})", self.facts.quote(&cause)),
+            None => String::new(),
+        };
+        let what = format!("broke off its answer before the end{why}.");
+        self.facts
+            .error(Broken, "broke_off", what, "What had come is kept.")
+    }
+
+    pub fn silent(&self, waited: Duration) -> ModelError {
+        let what = format!(
+            "cannot be reached: it does not answer ({} s waited).",
+            waited.as_secs()
+        );
+        let kind = Unavailable { after: None };
+        self.facts
+            .error(kind, "endpoint_unreachable", what, self.facts.address_hint())
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> ModelError {
+        let unavailable = Unavailable { after: None };
+        if error.is_builder() {
+            let what = format!("cannot be asked: {}.", self.facts.quote(&innermost(error)));
+            return self.facts.error(Refused, "request_refused", what, "");
+        }
+        if !error.is_connect() && !error.is_timeout() {
+            let what = format!("closed the connection without an answer ({}).", innermost(error));
+            return self
+                .facts
+                .error(unavailable, "endpoint_failed", what, self.facts.address_hint());
+        }
+        let cause = cause_in_words(error);
+        let what = format!("cannot be reached: {}.", self.facts.quote(&cause));
+        self.facts.error(
+            unavailable,
+            "endpoint_unreachable",
+            what,
+            self.facts.address_hint(),
+        )
+    }
+}
+
+/// Whether a URL is one of this very machine.
+pub fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
+}
+
+/// Reads what there is of an error's description.
+pub async fn read_body(mut response: Response) -> Vec<u8> {
+    let mut body = Vec::new();
+    let read = async {
+        while let Ok(Some(chunk)) = response.chunk().await {
+            body.extend_from_slice(&chunk);
+            if body.len() > ERROR_BODY_LIMIT {
+                break;
+            }
+        }
+    };
+    // Whatever has come until then is better than nothing.
+    let _ = tokio::time::timeout(ERROR_BODY_TIMEOUT, read).await;
+    body.truncate(ERROR_BODY_LIMIT);
+    body
+}
+
+/// The media type of an answer, without its parameters.
+pub fn media_type(response: &Response) -> String {
+    let value = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    value
+        .unwrap_or_default()
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase()
+}
+
+fn cause_in_words(error: &reqwest::Error) -> String {
+    let mut source = error.source();
+    while let Some(cause) = source {
+        if let Some(words) = cause.downcast_ref().and_then(tls_in_words) {
+            return words;
+        }
+        if let Some(error) = cause.downcast_ref::<io::Error>() {
+            // The source of an `io::Error` is its inner error's source: look at the inner one here.
+            if let Some(words) = error
+                .get_ref()
+                .and_then(|inner| inner.downcast_ref())
+                .and_then(tls_in_words)
+            {
+                return words;
+            }
+            match error.kind() {
+                io::ErrorKind::ConnectionRefused => {
+                    return "nothing answers there (connection refused)".into();
+                }
+                io::ErrorKind::TimedOut => return "it does not answer (timed out)".into(),
+                io::ErrorKind::ConnectionReset => return "it closed the connection".into(),
+                _ => {}
+            }
+        }
+        if cause.to_string().contains("dns error") {
+            return format!("its host name is not known ({})", innermost(cause));
+        }
+        source = cause.source();
+    }
+    if error.is_timeout() {
+        "it does not answer (timed out)".into()
+    } else {
+        innermost(error)
+    }
+}
+
+fn tls_in_words(error: &rustls::Error) -> Option<String> {
+    Some(match error {
+        rustls::Error::InvalidCertificate(cause) => format!("its TLS certificate is not trusted ({cause:?})"),
+        rustls::Error::InvalidMessage(_) => {
+            "it does not speak TLS (should the address begin with http:// instead of https://?)".into()
+        }
+        other => format!("TLS failed ({other})"),
+    })
+}
+
+/// The cause of the cause: the one that says something.
+fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
+}

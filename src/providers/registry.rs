@@ -1,0 +1,268 @@
+//! All endpoints there are: which models they offer, and which endpoint a model's id means.
+
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use super::{
+    Endpoint, EndpointConfig, ModelError, ModelErrorKind, discover,
+    openai::OpenAi,
+    tour::{self, Tour},
+};
+use crate::protocol::{
+    RunError,
+    chat::{ModelInfo, ModelList},
+};
+
+/// How long a list is taken for true.
+const FRESH: Duration = Duration::from_secs(30);
+/// The same for one with problems, or with nothing but the tour: who mends that wants to see it.
+const FRESH_WITH_PROBLEMS: Duration = Duration::from_secs(3);
+/// How long a page waits for a new list while there is an old one.
+const PATIENCE_WITH_OLD_LIST: Duration = Duration::from_millis(400);
+
+/// What the registry is made from.
+#[derive(Clone, Debug, Default)]
+pub struct ModelsConfig {
+    pub endpoints: Vec<EndpointConfig>,
+    /// What a new conversation starts with, as `endpoint/model`.
+    pub default_model: Option<String>,
+    /// Where to look while there are no `endpoints`; [`discover::usual_places`] unless told otherwise.
+    pub candidates: Vec<EndpointConfig>,
+    /// Where Parlor itself listens: no model server.
+    pub own_address: Option<SocketAddr>,
+}
+
+/// The models of all endpoints. Cheap to clone; the clones share one list.
+#[derive(Clone, Debug)]
+pub struct Models(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    places: Vec<Place>,
+    default_model: Option<String>,
+    /// The endpoints were found, not set: then the tour stands in if there is none.
+    discovers: bool,
+    /// Settings that are no endpoints.
+    misfits: Vec<RunError>,
+    tour: Arc<Tour>,
+    cache: Mutex<Option<Cached>>,
+    /// Held while the endpoints are asked, so that they are asked once.
+    asking: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Place {
+    endpoint: Arc<dyn Endpoint>,
+    /// Nobody has asked for it: it need not answer, but soon.
+    is_candidate: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Cached {
+    at: Instant,
+    list: ModelList,
+    only_tour: bool,
+    /// By endpoint, from when it last answered.
+    by_endpoint: HashMap<String, Vec<ModelInfo>>,
+}
+
+impl Models {
+    /// Asks nothing yet. Settings that cannot be right are kept as problems of the list.
+    pub fn new(config: ModelsConfig) -> Self {
+        let discovers = config.endpoints.is_empty();
+        let configs = match discovers {
+            true => discover::without_self(config.candidates, config.own_address),
+            false => config.endpoints,
+        };
+        let mut places: Vec<Place> = Vec::new();
+        let mut misfits = Vec::new();
+        for config in &configs {
+            let is_taken = places.iter().any(|place| place.endpoint.name() == config.name);
+            let endpoint = check_name(&config.name, is_taken).and_then(|()| OpenAi::new(config));
+            match endpoint {
+                Ok(endpoint) => places.push(Place {
+                    endpoint: Arc::new(endpoint),
+                    is_candidate: discovers,
+                }),
+                Err(error) => misfits.push(error.error),
+            }
+        }
+        Self(Arc::new(Inner {
+            places,
+            default_model: config.default_model,
+            discovers,
+            misfits,
+            tour: Arc::new(Tour),
+            cache: Mutex::new(None),
+            asking: tokio::sync::Mutex::new(()),
+        }))
+    }
+
+    /// The models there are. All endpoints are asked at once, no more often than every few seconds; while they
+    /// are slow the previous list is given.
+    pub async fn list(&self) -> ModelList {
+        let old = match self.0.cached() {
+            Some(cached) if cached.is_fresh() => return cached.list,
+            cached => cached.map(|cached| cached.list),
+        };
+        // A task of its own: the answer is kept even if the page that wanted it is gone.
+        let inner = self.0.clone();
+        let task = tokio::spawn(async move { inner.refresh().await });
+        match old {
+            None => task.await.unwrap_or_default(),
+            Some(old) => match tokio::time::timeout(PATIENCE_WITH_OLD_LIST, task).await {
+                Ok(Ok(list)) => list,
+                Ok(Err(_)) | Err(_) => old,
+            },
+        }
+    }
+
+    /// Who answers for a model, and the model's name there. An empty id means the default model.
+    ///
+    /// # Errors
+    ///
+    /// If no endpoint has the name that the id begins with; or, without an id, if there is no model at all: then
+    /// the error is the reason why.
+    pub fn resolve(&self, id: &str) -> Result<(Arc<dyn Endpoint>, String), ModelError> {
+        let default = id.is_empty().then(|| self.0.default_id()).transpose()?;
+        let id = default.as_deref().unwrap_or(id);
+        let (name, model) = id.split_once('/').unwrap_or((id, ""));
+        if id == tour::MODEL_ID {
+            return Ok((self.0.tour.clone(), model.to_owned()));
+        }
+        let place = self.0.places.iter().find(|place| place.endpoint.name() == name);
+        match place {
+            Some(place) if !model.is_empty() => Ok((place.endpoint.clone(), model.to_owned())),
+            _ => {
+                let misfit = self
+                    .0
+                    .misfits
+                    .iter()
+                    .find(|misfit| misfit.message.contains(&format!("“{name}”")));
+                Err(refused(misfit.cloned().unwrap_or_else(|| RunError {
+                    code: "model_unknown".into(),
+                    message: format!("No endpoint in the settings offers the model “{id}”."),
+                    hint: "Choose another model in the picker at the composer.".into(),
+                })))
+            }
+        }
+    }
+}
+
+impl Inner {
+    fn cached(&self) -> Option<Cached> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn refresh(&self) -> ModelList {
+        let _asking = self.asking.lock().await;
+        let old = match self.cached() {
+            // Someone else has asked meanwhile.
+            Some(cached) if cached.is_fresh() => return cached.list,
+            old => old,
+        };
+        let cached = self.ask(old.map(|old| old.by_endpoint).unwrap_or_default()).await;
+        let list = cached.list.clone();
+        *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = Some(cached);
+        list
+    }
+
+    async fn ask(&self, mut by_endpoint: HashMap<String, Vec<ModelInfo>>) -> Cached {
+        let answers = futures::future::join_all(self.places.iter().map(Place::models)).await;
+        let mut list = ModelList {
+            problems: self.misfits.clone(),
+            ..ModelList::default()
+        };
+        for (place, answer) in self.places.iter().zip(answers) {
+            let name = place.endpoint.name().to_owned();
+            match answer {
+                Ok(models) => drop(by_endpoint.insert(name, models)),
+                Err(_) if place.is_candidate => drop(by_endpoint.remove(&name)),
+                Err(error) => {
+                    // One that is only down keeps its place in the picker.
+                    if error.kind == ModelErrorKind::Refused {
+                        by_endpoint.remove(&name);
+                    }
+                    list.problems.push(error.error);
+                }
+            }
+            list.models.extend(
+                by_endpoint
+                    .get(place.endpoint.name())
+                    .into_iter()
+                    .flatten()
+                    .cloned(),
+            );
+        }
+        let only_tour = self.discovers && list.models.is_empty();
+        if only_tour {
+            list.models.push(tour::info());
+        }
+        let first = list.models.first().map(|model| model.id.clone());
+        list.default = self.default_model.clone().or(first);
+        Cached {
+            at: Instant::now(),
+            list,
+            only_tour,
+            by_endpoint,
+        }
+    }
+
+    /// The model to take when none is named.
+    fn default_id(&self) -> Result<String, ModelError> {
+        let list = self.cached().map(|cached| cached.list).unwrap_or_default();
+        if let Some(id) = list.default.or_else(|| self.default_model.clone()) {
+            return Ok(id);
+        }
+        let problem = list.problems.into_iter().chain(self.misfits.clone()).next();
+        Err(refused(problem.unwrap_or_else(|| RunError {
+            code: "model_unknown".into(),
+            message: "No model is chosen, and no endpoint offers one.".into(),
+            hint: "Choose a model in the picker at the composer.".into(),
+        })))
+    }
+}
+
+impl Place {
+    async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
+        if !self.is_candidate {
+            return self.endpoint.models().await;
+        }
+        let answer = tokio::time::timeout(discover::PATIENCE, self.endpoint.models()).await;
+        answer.unwrap_or_else(|_| Ok(Vec::new()))
+    }
+}
+
+impl Cached {
+    fn is_fresh(&self) -> bool {
+        let has_problems = self.only_tour || !self.list.problems.is_empty();
+        self.at.elapsed() < if has_problems { FRESH_WITH_PROBLEMS } else { FRESH }
+    }
+}
+
+fn check_name(name: &str, is_taken: bool) -> Result<(), ModelError> {
+    let what = match name {
+        "" => "An endpoint in the settings has no name.".into(),
+        tour::ENDPOINT => format!("An endpoint cannot have the name “{name}”: it is Parlor's own."),
+        _ if name.contains('/') => format!("The endpoint “{name}” cannot have a “/” in its name."),
+        _ if is_taken => format!("Two endpoints have the name “{name}”; the first is taken."),
+        _ => return Ok(()),
+    };
+    let hint = "Give it another name in the settings and restart Parlor.".into();
+    Err(refused(RunError {
+        code: "settings_invalid".into(),
+        message: what,
+        hint,
+    }))
+}
+
+fn refused(error: RunError) -> ModelError {
+    ModelError {
+        error,
+        kind: ModelErrorKind::Refused,
+    }
+}

@@ -1,0 +1,203 @@
+//! The tour: a script that is played like a model's answer, for the first run, when there is no model yet.
+//!
+//! It says openly that it is a script. The scripts are Markdown files with their thinking in `<think>` tags.
+
+use std::{collections::VecDeque, time::Duration};
+
+use tokio::time::Instant;
+
+use super::{
+    Endpoint, FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelMessage, ModelRequest, ModelStream,
+    ThinkFilter,
+};
+use crate::protocol::{RunError, chat::ModelInfo};
+
+/// The endpoint's name. No endpoint in the settings can have it.
+pub const ENDPOINT: &str = "parlor";
+/// The tour's id, as conversations remember it.
+pub const MODEL_ID: &str = "parlor/tour";
+const MODEL: &str = "tour";
+
+/// Sixty tokens a second: what a good hosted model does.
+const PER_TOKEN: Duration = Duration::from_nanos(1_000_000_000 / 60);
+/// The longest token, in characters; about what a model's tokens are.
+const TOKEN_LENGTH: usize = 6;
+
+/// Words in a message, and the script that they call for.
+const SCRIPTS: [(&[&str], &str); 3] = [
+    (&["markdown", "format", "table"], include_str!("tour/markdown.md")),
+    (
+        &[
+            "connect",
+            "ollama",
+            "llama",
+            "studio",
+            "openai",
+            "api key",
+            "real model",
+            "endpoint",
+        ],
+        include_str!("tour/connect.md"),
+    ),
+    (&["long", "story"], include_str!("tour/long.md")),
+];
+const WELCOME: &str = include_str!("tour/welcome.md");
+const AGAIN: &str = include_str!("tour/again.md");
+
+/// The endpoint whose only model is the tour.
+#[derive(Debug)]
+pub struct Tour;
+
+/// The tour as the picker shows it.
+pub fn info() -> ModelInfo {
+    ModelInfo {
+        id: MODEL_ID.into(),
+        name: "Tour (a script, not a model)".into(),
+        endpoint: ENDPOINT.into(),
+    }
+}
+
+#[async_trait::async_trait]
+impl Endpoint for Tour {
+    fn name(&self) -> &str {
+        ENDPOINT
+    }
+
+    async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
+        Ok(vec![info()])
+    }
+
+    async fn call(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        if request.model != MODEL {
+            let error = RunError {
+                code: "model_unknown".into(),
+                message: format!("Parlor itself has no model “{}”, only the tour.", request.model),
+                hint: "Choose another model in the picker at the composer.".into(),
+            };
+            return Err(ModelError {
+                error,
+                kind: ModelErrorKind::Refused,
+            });
+        }
+        Ok(play(script_for(&request.messages)))
+    }
+}
+
+/// The script that answers this conversation.
+fn script_for(messages: &[ModelMessage]) -> &'static str {
+    let question = messages.iter().rev().find_map(|message| match message {
+        ModelMessage::User(text) => Some(text.to_lowercase()),
+        _ => None,
+    });
+    let question = question.unwrap_or_default();
+    let asked = SCRIPTS
+        .iter()
+        .find(|(words, _)| words.iter().any(|word| question.contains(word)));
+    let has_answered = messages
+        .iter()
+        .any(|message| matches!(message, ModelMessage::Assistant(_)));
+    match asked {
+        Some((_, script)) => script,
+        None if has_answered => AGAIN,
+        None => WELCOME,
+    }
+}
+
+/// Plays a script at the pace of a model, token by token.
+fn play(script: &'static str) -> ModelStream {
+    let start = Instant::now();
+    let tokens = events(script).into_iter().enumerate();
+    Box::pin(futures::stream::unfold(tokens, move |mut tokens| async move {
+        let (index, event) = tokens.next()?;
+        // Counted from the start, so that late wake-ups do not add up.
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        tokio::time::sleep_until(start + PER_TOKEN.saturating_mul(index)).await;
+        Some((Ok(event), tokens))
+    }))
+}
+
+fn events(script: &str) -> VecDeque<ModelEvent> {
+    let mut events = VecDeque::new();
+    let mut filter = ThinkFilter::default();
+    for token in tokens(script.trim_end()) {
+        filter.push(token, &mut events);
+    }
+    filter.finish(&mut events);
+    events.push_back(ModelEvent::Finished(FinishReason::Stop));
+    events
+}
+
+/// Cuts a text into pieces like a model's tokens: a word with the space before it, a long word in several.
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let mut in_word = false;
+        let mut length = 0;
+        let end = rest.char_indices().find_map(|(at, c)| {
+            let ends = in_word && (c.is_whitespace() || length == TOKEN_LENGTH);
+            in_word |= !c.is_whitespace();
+            length += usize::from(in_word);
+            ends.then_some(at)
+        });
+        let (token, tail) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = tail;
+        (!token.is_empty()).then_some(token)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::StreamExt;
+
+    use super::*;
+
+    fn ask(messages: &[ModelMessage]) -> (String, String) {
+        let (mut thinking, mut text) = (String::new(), String::new());
+        for event in events(script_for(messages)) {
+            match event {
+                ModelEvent::Thinking(delta) => thinking += &delta,
+                ModelEvent::Text(delta) => text += &delta,
+                ModelEvent::Finished(FinishReason::Stop) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        (thinking, text)
+    }
+
+    #[test]
+    fn every_script_thinks_first_and_the_first_says_what_it_is() {
+        let (thinking, text) = ask(&[ModelMessage::User("Hello".into())]);
+        assert!(text.contains("script"), "{text}");
+        assert!(!thinking.is_empty());
+        for word in ["markdown", "connect", "long"] {
+            let (thinking, text) = ask(&[ModelMessage::User(format!("Please: {word}"))]);
+            assert!(!thinking.is_empty() && !text.contains("think>"), "{word}");
+        }
+        let again = [
+            ModelMessage::Assistant("Hi".into()),
+            ModelMessage::User("And?".into()),
+        ];
+        assert_ne!(ask(&again), ask(&again[1..]));
+    }
+
+    #[test]
+    fn the_tokens_of_a_text_are_the_text() {
+        let text = "# One\n\n- two  three\n  unbelievable é🦀🦀🦀🦀🦀🦀🦀\n";
+        assert_eq!(tokens(text).collect::<String>(), text);
+        assert!(tokens(text).all(|token| token.trim().chars().count() <= TOKEN_LENGTH));
+        assert_eq!(tokens("a bc").collect::<Vec<_>>(), ["a", " bc"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_tour_is_played_at_sixty_tokens_a_second() {
+        let start = Instant::now();
+        let events: Vec<_> = play(AGAIN).collect().await;
+        assert_eq!(events.last(), Some(&Ok(ModelEvent::Finished(FinishReason::Stop))));
+        let expected = (events.len() - 1) as f64 / 60.0;
+        assert!(
+            (start.elapsed().as_secs_f64() - expected).abs() < 0.01,
+            "{:?}",
+            start.elapsed()
+        );
+    }
+}

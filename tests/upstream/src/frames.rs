@@ -1,0 +1,152 @@
+//! The bytes of a stream: each frame is one `data:` line of a chat completion chunk.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bytes::{BufMut, Bytes, BytesMut};
+use serde_json::{Value, json};
+
+use crate::script::Spelling;
+
+pub const DONE: &[u8] = b"data: [DONE]\n\n";
+
+/// Room for some hundred tokens' frames, taken at once.
+const BLOCK: usize = 64 << 10;
+
+/// Builds the frames of one answer.
+pub struct Frames {
+    model: String,
+    spelling: Spelling,
+    /// With tags, thinking has been opened and not been closed.
+    in_tags: bool,
+    prefix: Vec<u8>,
+    block: BytesMut,
+}
+
+const SUFFIX: &[u8] = b"\"},\"finish_reason\":null}]}\n\n";
+
+impl Frames {
+    pub fn new(model: &str, spelling: Spelling) -> Self {
+        let id = format!(
+            r#"data: {{"id":"chatcmpl-scripted","object":"chat.completion.chunk","created":0,"model":{},"choices":[{{"index":0,"delta":{{"content":""#,
+            Value::from(model)
+        );
+        Self {
+            model: model.to_owned(),
+            spelling,
+            in_tags: false,
+            prefix: id.into_bytes(),
+            block: BytesMut::new(),
+        }
+    }
+
+    pub fn role(&self) -> Bytes {
+        self.delta(json!({"role": "assistant", "content": null}))
+    }
+
+    pub fn text(&mut self, text: &str) -> Bytes {
+        let closing = if std::mem::take(&mut self.in_tags) {
+            "</think>"
+        } else {
+            ""
+        };
+        match self.spelling {
+            Spelling::Parts => self.delta(json!({"content": [{"type": "text", "text": text}]})),
+            _ => self.delta(json!({"content": format!("{closing}{text}")})),
+        }
+    }
+
+    pub fn thinking(&mut self, text: &str) -> Bytes {
+        match self.spelling {
+            Spelling::ReasoningContent => self.delta(json!({"content": null, "reasoning_content": text})),
+            Spelling::Reasoning => self.delta(json!({"content": "", "reasoning": text})),
+            Spelling::Parts => self.delta(json!({
+                "content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]
+            })),
+            Spelling::Tags => {
+                let opening = if std::mem::replace(&mut self.in_tags, true) {
+                    ""
+                } else {
+                    "<think>"
+                };
+                self.delta(json!({"content": format!("{opening}{text}")}))
+            }
+        }
+    }
+
+    /// The token of the benchmark: its number and when it was sent, in microseconds since the epoch.
+    ///
+    /// `write` puts it into the frame; it must be JSON-safe. No allocation but one block now and then.
+    pub fn token(&mut self, write: impl FnOnce(&mut BytesMut)) -> Bytes {
+        if self.block.capacity() - self.block.len() < self.prefix.len() + 128 {
+            self.block = BytesMut::with_capacity(BLOCK);
+        }
+        self.block.put_slice(&self.prefix);
+        write(&mut self.block);
+        self.block.put_slice(SUFFIX);
+        self.block.split().freeze()
+    }
+
+    pub fn tool_call(&self, id: &str, name: &str, arguments: &str) -> Bytes {
+        let function = json!({"name": name, "arguments": arguments});
+        self.delta(json!({"tool_calls": [{"index": 0, "id": id, "type": "function", "function": function}]}))
+    }
+
+    /// The last chunks; in tags, thinking that was not closed is closed first.
+    pub fn finish(&mut self, reason: &str, tokens: u64) -> Bytes {
+        let mut bytes = Vec::new();
+        if self.in_tags {
+            bytes.extend_from_slice(&self.text(""));
+        }
+        let choice = json!({"index": 0, "delta": {}, "finish_reason": reason});
+        bytes.extend_from_slice(&frame(&self.chunk(json!([choice]))));
+        let mut usage = self.chunk(json!([]));
+        usage["usage"] =
+            json!({"prompt_tokens": 10, "completion_tokens": tokens, "total_tokens": tokens + 10});
+        bytes.extend_from_slice(&frame(&usage));
+        bytes.extend_from_slice(DONE);
+        bytes.into()
+    }
+
+    fn delta(&self, delta: Value) -> Bytes {
+        frame(&self.chunk(json!([{"index": 0, "delta": delta, "finish_reason": null}])))
+    }
+
+    fn chunk(&self, choices: Value) -> Value {
+        json!({
+            "id": "chatcmpl-scripted", "object": "chat.completion.chunk", "created": 0, "model": self.model,
+            "choices": choices,
+        })
+    }
+}
+
+pub fn frame(json: &Value) -> Bytes {
+    format!("data: {json}\n\n").into()
+}
+
+/// Microseconds since the epoch: the same clock for every process of a machine.
+pub fn now_micros() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// Writes a number without an allocation.
+pub fn put_number(to: &mut BytesMut, number: u64) {
+    use std::io::Write;
+    // Writing to a buffer that grows does not fail.
+    let _ = write!(to.writer(), "{number}");
+}
+
+/// Cuts a text into pieces of a word each, with the space before it.
+pub fn pieces(text: &str) -> Vec<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    let mut after_space = true;
+    for c in text.chars() {
+        let is_space = c.is_whitespace();
+        match pieces.last_mut() {
+            Some(piece) if !(is_space && !after_space) => piece.push(c),
+            _ => pieces.push(c.into()),
+        }
+        after_space = is_space;
+    }
+    pieces
+}

@@ -1,0 +1,154 @@
+//! A scripted OpenAI-compatible server, for Parlor's tests and its benchmark: it says what a test tells it to
+//! say, and can fail in all the ways in which real servers fail. Loopback only.
+//!
+//! ```no_run
+//! # async fn example() {
+//! use upstream::{Script, Upstream, When};
+//!
+//! let upstream = Upstream::start().await;
+//! let answer = Script::new().think("Hm.").text("Hello").gate("rest").text(", world").finish("stop");
+//! upstream.script(When::user_contains("greet"), answer);
+//! // … a client asks `upstream.url()` and sees "Hello" …
+//! upstream.release("rest");
+//! # }
+//! ```
+//!
+//! Over HTTP: `POST /control/scripts {"when": {"user_contains": "greet"}, "steps": [{"text": "Hello"}, {"gate":
+//! "rest"}, {"finish": "stop"}], "times": 1}`, `POST /control/gates/rest` (`GET` waits until an answer stands
+//! there), `GET /control/requests`, `POST /control/reset`.
+
+mod frames;
+mod models;
+mod play;
+mod script;
+mod server;
+mod state;
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    sync::Arc,
+};
+
+use tokio::{net::TcpListener, task::JoinHandle};
+
+pub use self::{
+    frames::now_micros,
+    script::{Script, Spelling, Step, When},
+    state::{Captured, Listing, Rule},
+};
+
+/// A server that runs until this is dropped.
+#[derive(Debug)]
+pub struct Upstream {
+    address: SocketAddr,
+    state: Arc<state::State>,
+    task: JoinHandle<()>,
+}
+
+impl Upstream {
+    /// Starts a server on a free port.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    pub async fn start() -> Self {
+        Self::listen(0, None).await.expect("a free port on 127.0.0.1")
+    }
+
+    /// Starts a server on a port of 127.0.0.1 (0: any), wanting a key or none.
+    ///
+    /// # Errors
+    ///
+    /// If the port cannot be listened on.
+    pub async fn listen(port: u16, required_key: Option<String>) -> std::io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+        let address = listener.local_addr()?;
+        let state = state::State::new(required_key);
+        let router = server::router(state.clone());
+        let listener = axum::serve::ListenerExt::tap_io(listener, |stream| {
+            // Each token goes out when it is due.
+            let _ = stream.set_nodelay(true);
+        });
+        let task = tokio::spawn(async move {
+            // It ends when the task is aborted.
+            let _ = axum::serve(listener, router).await;
+        });
+        Ok(Self { address, state, task })
+    }
+
+    /// The base URL for clients, with `/v1`.
+    pub fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Plays this script to all requests that match, from now on.
+    pub fn script(&self, when: When, script: Script) {
+        self.state.add(Rule {
+            when,
+            script,
+            times: None,
+        });
+    }
+
+    /// The same, so many times.
+    pub fn script_times(&self, times: u64, when: When, script: Script) {
+        self.state.add(Rule {
+            when,
+            script,
+            times: Some(times),
+        });
+    }
+
+    /// Lets all answers pass the gate, those still to come included.
+    pub fn release(&self, gate: &str) {
+        self.state.release(gate);
+    }
+
+    /// Waits until an answer has come to the gate.
+    pub async fn reached(&self, gate: &str) {
+        self.state.reached(gate).await;
+    }
+
+    /// The requests so far, oldest first.
+    pub fn requests(&self) -> Vec<Captured> {
+        self.state.requests()
+    }
+
+    /// What `/v1/models` answers from now on.
+    pub fn list_models(&self, status: u16, body: serde_json::Value) {
+        self.state.set_listing(Some(Listing { status, body }));
+    }
+
+    pub fn require_key(&self, key: impl Into<String>) {
+        self.state.set_required_key(Some(key.into()));
+    }
+
+    pub fn reset(&self) {
+        self.state.reset();
+    }
+
+    /// Answers that are being streamed now.
+    pub fn open_streams(&self) -> usize {
+        self.state.open_streams()
+    }
+
+    /// Waits until nothing is being streamed.
+    pub async fn all_closed(&self) {
+        self.state.all_closed().await;
+    }
+
+    /// Runs until the server ends by itself, which it does not.
+    pub async fn wait(mut self) {
+        let _ = (&mut self.task).await;
+    }
+}
+
+impl Drop for Upstream {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}

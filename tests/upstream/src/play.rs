@@ -1,0 +1,234 @@
+//! Plays a script as the body of a response.
+
+use std::{collections::VecDeque, io, sync::Arc, time::Duration};
+
+use axum::{
+    body::Body,
+    http::{HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use bytes::{BufMut, Bytes};
+use futures::Stream;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use crate::{
+    frames::{DONE, Frames, frame, now_micros, pieces, put_number},
+    script::{Script, Step},
+    state::{Open, State},
+};
+
+/// The response that a script describes.
+pub async fn respond(state: Arc<State>, model: &str, script: Script) -> Response {
+    let mut steps = VecDeque::from(script.steps);
+    let ends = steps.iter().any(|step| {
+        matches!(
+            step,
+            Step::Status { .. } | Step::Finish(_) | Step::Done | Step::End | Step::Cut | Step::Hang
+        )
+    });
+    if !ends {
+        steps.push_back(Step::Finish("stop".into()));
+    }
+    if steps.iter().any(|step| matches!(step, Step::Status { .. })) {
+        return status(&state, steps).await;
+    }
+    let mut media_type = String::from("text/event-stream; charset=utf-8");
+    let mut opens = true;
+    for step in &steps {
+        match step {
+            Step::ContentType(value) => media_type.clone_from(value),
+            // Whoever writes bytes, writes all of them.
+            Step::Raw(_) | Step::RawBytes(_) => opens = false,
+            _ => {}
+        }
+    }
+    let frames = Frames::new(model, script.thinking);
+    let first = opens.then(|| frames.role());
+    let player = Player {
+        _open: state.open(),
+        state,
+        frames,
+        steps,
+        pace: None,
+        sent: 0,
+        first,
+    };
+    let media_type =
+        HeaderValue::from_str(&media_type).unwrap_or(HeaderValue::from_static("text/event-stream"));
+    let headers = [(header::CONTENT_TYPE, media_type)];
+    (headers, Body::from_stream(player.into_stream())).into_response()
+}
+
+/// Waits as the script says, then answers with a status.
+async fn status(state: &State, steps: VecDeque<Step>) -> Response {
+    for step in steps {
+        match step {
+            Step::Gate(name) => state.pass_gate(&name).await,
+            Step::Pause(milliseconds) => sleep(Duration::from_millis(milliseconds)).await,
+            Step::Status { code, body, headers } => {
+                let code = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+                let (media_type, body) = match body {
+                    serde_json::Value::String(text) => ("text/plain", text),
+                    json => ("application/json", json.to_string()),
+                };
+                let mut response = (code, [(header::CONTENT_TYPE, media_type)], body).into_response();
+                for (name, value) in headers {
+                    if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value))
+                    {
+                        response.headers_mut().insert(name, value);
+                    }
+                }
+                return response;
+            }
+            _ => {}
+        }
+    }
+    StatusCode::INTERNAL_SERVER_ERROR.into_response()
+}
+
+struct Player {
+    state: Arc<State>,
+    frames: Frames,
+    steps: VecDeque<Step>,
+    pace: Option<Pace>,
+    sent: u64,
+    first: Option<Bytes>,
+    /// Tells the state that the stream is over, however it ends.
+    _open: Open,
+}
+
+/// Tokens that are being sent, one at each beat.
+struct Pace {
+    tokens: Tokens,
+    start: Instant,
+    /// Zero: at once.
+    beat: Duration,
+    index: u64,
+}
+
+enum Tokens {
+    /// `number@microseconds`, for as many as there are.
+    Stamped(u64),
+    Pieces(VecDeque<String>, Kind),
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    Thinking,
+}
+
+impl Player {
+    fn into_stream(self) -> impl Stream<Item = io::Result<Bytes>> {
+        futures::stream::unfold(Some(self), |player| async move {
+            let mut player = player?;
+            match player.next().await? {
+                Ok(bytes) => Some((Ok(bytes), Some(player))),
+                // The connection is dropped without a last chunk.
+                Err(error) => Some((Err(error), None)),
+            }
+        })
+    }
+
+    async fn next(&mut self) -> Option<io::Result<Bytes>> {
+        if let Some(first) = self.first.take() {
+            return Some(Ok(first));
+        }
+        loop {
+            if let Some(bytes) = self.next_token().await {
+                self.sent += 1;
+                return Some(Ok(bytes));
+            }
+            let bytes = match self.steps.pop_front()? {
+                Step::Think(text) => self.frames.thinking(&text),
+                Step::Text(text) => self.frames.text(&text),
+                Step::ToolCall { id, name, arguments } => self.frames.tool_call(&id, &name, &arguments),
+                Step::ErrorObject(error) => frame(&serde_json::json!({"error": error})),
+                Step::Raw(text) => text.into(),
+                Step::RawBytes(bytes) => bytes.into(),
+                Step::Finish(reason) => {
+                    self.steps.clear();
+                    self.frames.finish(&reason, self.sent)
+                }
+                Step::Done => {
+                    self.steps.clear();
+                    Bytes::from_static(DONE)
+                }
+                Step::End => return None,
+                Step::Cut => return Some(Err(io::Error::other("cut by the script"))),
+                Step::Hang => std::future::pending().await,
+                Step::Gate(name) => {
+                    self.state.pass_gate(&name).await;
+                    continue;
+                }
+                Step::Pause(milliseconds) => {
+                    sleep(Duration::from_millis(milliseconds)).await;
+                    continue;
+                }
+                Step::Stream { text, per_second } => {
+                    self.begin(Tokens::Pieces(pieces(&text).into(), Kind::Text), per_second);
+                    continue;
+                }
+                Step::StreamThinking { text, per_second } => {
+                    self.begin(Tokens::Pieces(pieces(&text).into(), Kind::Thinking), per_second);
+                    continue;
+                }
+                Step::Tokens { count, per_second } => {
+                    self.begin(Tokens::Stamped(count), per_second);
+                    continue;
+                }
+                Step::Status { .. } | Step::ContentType(_) => continue,
+            };
+            self.sent += 1;
+            return Some(Ok(bytes));
+        }
+    }
+
+    fn begin(&mut self, tokens: Tokens, per_second: f64) {
+        let beat = Duration::try_from_secs_f64(1.0 / per_second).unwrap_or_default();
+        self.pace = Some(Pace {
+            tokens,
+            start: Instant::now(),
+            beat,
+            index: 0,
+        });
+    }
+
+    async fn next_token(&mut self) -> Option<Bytes> {
+        let Some(pace) = &mut self.pace else { return None };
+        let done = match &pace.tokens {
+            Tokens::Stamped(count) => pace.index == *count,
+            Tokens::Pieces(pieces, _) => pieces.is_empty(),
+        };
+        if done {
+            self.pace = None;
+            return None;
+        }
+        if pace.beat.is_zero() {
+            // As fast as they can be sent, but not at the cost of the other streams.
+            if pace.index % 64 == 63 {
+                tokio::task::yield_now().await;
+            }
+        } else {
+            let beats = u32::try_from(pace.index).unwrap_or(u32::MAX);
+            sleep_until(pace.start + pace.beat.saturating_mul(beats)).await;
+        }
+        let index = pace.index;
+        pace.index += 1;
+        Some(match &mut pace.tokens {
+            Tokens::Stamped(_) => self.frames.token(|to| {
+                put_number(to, index);
+                to.put_u8(b'@');
+                put_number(to, now_micros());
+                to.put_u8(b' ');
+            }),
+            Tokens::Pieces(pieces, kind) => {
+                let piece = pieces.pop_front().unwrap_or_default();
+                match kind {
+                    Kind::Text => self.frames.text(&piece),
+                    Kind::Thinking => self.frames.thinking(&piece),
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,221 @@
+//! What the scripted model says, and when a script is the one to play. The same vocabulary in Rust and in JSON.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One answer, as a list of steps. Without an end of its own it ends with `finish("stop")`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Script {
+    pub steps: Vec<Step>,
+    #[serde(default)]
+    pub thinking: Spelling,
+}
+
+/// One thing that the model, or its server, does.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// One delta of thinking.
+    Think(String),
+    /// One delta of text.
+    Text(String),
+    /// Text in pieces the size of tokens, at a pace.
+    Stream { text: String, per_second: f64 },
+    /// The same for thinking.
+    StreamThinking { text: String, per_second: f64 },
+    /// Numbered tokens at a pace; 0 a second is as fast as they can be sent.
+    Tokens { count: u64, per_second: f64 },
+    /// A whole tool call.
+    ToolCall {
+        id: String,
+        name: String,
+        arguments: String,
+    },
+    /// Waits until a test releases the gate of this name.
+    Gate(String),
+    /// Waits so many milliseconds.
+    Pause(u64),
+    /// Answers with this status and body instead of a stream; what comes before are waits.
+    Status {
+        code: u16,
+        #[serde(default)]
+        body: Value,
+        #[serde(default)]
+        headers: BTreeMap<String, String>,
+    },
+    /// Another content type than `text/event-stream`, whatever follows.
+    ContentType(String),
+    /// `data: {"error": …}` in the stream.
+    ErrorObject(Value),
+    /// Bytes as they are, a lone surrogate's worth of nonsense included.
+    Raw(String),
+    /// The same, for what is not UTF-8.
+    RawBytes(Vec<u8>),
+    /// Ends with this reason, the usage and `[DONE]`.
+    Finish(String),
+    /// Ends with `[DONE]` alone.
+    Done,
+    /// Ends the body properly, without an end mark.
+    End,
+    /// Drops the connection.
+    Cut,
+    /// Says nothing more, and keeps the connection.
+    Hang,
+}
+
+/// How thinking is spelled on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spelling {
+    #[default]
+    ReasoningContent,
+    Reasoning,
+    /// Content as an array of typed parts.
+    Parts,
+    /// `<think>` tags in the text.
+    Tags,
+}
+
+/// Which requests a script answers. All that is given must hold.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct When {
+    /// The last user message contains this.
+    #[serde(default)]
+    pub user_contains: Option<String>,
+    /// The model is this one; it is listed too.
+    #[serde(default)]
+    pub model: Option<String>,
+}
+
+impl When {
+    pub fn user_contains(text: impl Into<String>) -> Self {
+        Self {
+            user_contains: Some(text.into()),
+            model: None,
+        }
+    }
+
+    pub fn model(name: impl Into<String>) -> Self {
+        Self {
+            model: Some(name.into()),
+            user_contains: None,
+        }
+    }
+
+    pub fn any() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn holds(&self, model: &str, user: &str) -> bool {
+        self.user_contains
+            .as_deref()
+            .is_none_or(|text| user.contains(text))
+            && self.model.as_deref().is_none_or(|name| name == model)
+    }
+}
+
+impl Script {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub fn spelled(mut self, thinking: Spelling) -> Self {
+        self.thinking = thinking;
+        self
+    }
+
+    pub fn step(mut self, step: Step) -> Self {
+        self.steps.push(step);
+        self
+    }
+
+    pub fn think(self, text: impl Into<String>) -> Self {
+        self.step(Step::Think(text.into()))
+    }
+
+    pub fn text(self, text: impl Into<String>) -> Self {
+        self.step(Step::Text(text.into()))
+    }
+
+    pub fn stream(self, text: impl Into<String>, per_second: f64) -> Self {
+        self.step(Step::Stream {
+            text: text.into(),
+            per_second,
+        })
+    }
+
+    pub fn tokens(self, count: u64, per_second: f64) -> Self {
+        self.step(Step::Tokens { count, per_second })
+    }
+
+    pub fn tool_call(
+        self,
+        id: impl Into<String>,
+        name: impl Into<String>,
+        arguments: impl Into<String>,
+    ) -> Self {
+        self.step(Step::ToolCall {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+        })
+    }
+
+    pub fn gate(self, name: impl Into<String>) -> Self {
+        self.step(Step::Gate(name.into()))
+    }
+
+    pub fn pause(self, milliseconds: u64) -> Self {
+        self.step(Step::Pause(milliseconds))
+    }
+
+    pub fn status(self, code: u16, body: impl Into<Value>, headers: &[(&str, &str)]) -> Self {
+        let headers = headers
+            .iter()
+            .map(|(name, value)| ((*name).into(), (*value).into()))
+            .collect();
+        self.step(Step::Status {
+            code,
+            body: body.into(),
+            headers,
+        })
+    }
+
+    pub fn content_type(self, media_type: impl Into<String>) -> Self {
+        self.step(Step::ContentType(media_type.into()))
+    }
+
+    pub fn error_object(self, error: Value) -> Self {
+        self.step(Step::ErrorObject(error))
+    }
+
+    pub fn raw(self, text: impl Into<String>) -> Self {
+        self.step(Step::Raw(text.into()))
+    }
+
+    pub fn raw_bytes(self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.step(Step::RawBytes(bytes.into()))
+    }
+
+    pub fn finish(self, reason: impl Into<String>) -> Self {
+        self.step(Step::Finish(reason.into()))
+    }
+
+    pub fn done(self) -> Self {
+        self.step(Step::Done)
+    }
+
+    pub fn end(self) -> Self {
+        self.step(Step::End)
+    }
+
+    pub fn cut(self) -> Self {
+        self.step(Step::Cut)
+    }
+
+    pub fn hang(self) -> Self {
+        self.step(Step::Hang)
+    }
+}

@@ -1,0 +1,170 @@
+//! The routes: OpenAI's under `/v1`, the tests' under `/control`.
+
+use std::sync::Arc;
+
+use axum::{
+    Json, Router,
+    body::Bytes,
+    extract::{Path, State as Extract},
+    http::{HeaderMap, Method, StatusCode, Uri, header},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    models::{BUILT_IN, built_in},
+    play,
+    state::{Captured, Listing, Rule, State},
+};
+
+pub fn router(state: Arc<State>) -> Router {
+    Router::new()
+        .route("/v1/models", get(models))
+        .route("/v1/chat/completions", post(chat))
+        .route("/control/scripts", post(script))
+        .route("/control/models", post(listing))
+        .route("/control/key", post(key))
+        .route("/control/gates/{name}", post(release).get(reached))
+        .route("/control/requests", get(requests))
+        .route("/control/state", get(facts))
+        .route("/control/reset", post(reset))
+        .with_state(state)
+}
+
+async fn models(Extract(state): Extract<Arc<State>>, uri: Uri, headers: HeaderMap) -> Response {
+    capture(&state, &Method::GET, &uri, &headers, Value::Null);
+    if let Some(refusal) = refused(&state, &headers) {
+        return refusal;
+    }
+    if let Some(Listing { status, body }) = state.listing() {
+        return (StatusCode::from_u16(status).unwrap_or_default(), Json(body)).into_response();
+    }
+    let names = BUILT_IN
+        .into_iter()
+        .map(str::to_owned)
+        .chain(state.scripted_models());
+    let data: Vec<Value> = names
+        .enumerate()
+        // The earlier in the list, the newer: clients that sort by age keep the order.
+        .map(|(index, id)| json!({"id": id, "object": "model", "created": 1000 - index, "owned_by": "upstream"}))
+        .collect();
+    Json(json!({"object": "list", "data": data})).into_response()
+}
+
+async fn chat(Extract(state): Extract<Arc<State>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let request: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    let model = request["model"].as_str().unwrap_or_default().to_owned();
+    let user = last_user_message(&request);
+    let is_streamed = request["stream"] == json!(true);
+    capture(&state, &Method::POST, &uri, &headers, request);
+    if let Some(refusal) = refused(&state, &headers) {
+        return refusal;
+    }
+    if !is_streamed {
+        return error(
+            StatusCode::BAD_REQUEST,
+            "Only streamed answers here.",
+            "invalid_request_error",
+        );
+    }
+    match state
+        .script_for(&model, &user)
+        .or_else(|| built_in(&model, &user))
+    {
+        Some(script) => play::respond(state, &model, script).await,
+        None => error(
+            StatusCode::NOT_FOUND,
+            &format!("The model `{model}` does not exist."),
+            "model_not_found",
+        ),
+    }
+}
+
+/// The text of the last message of a user, also when it is in parts.
+fn last_user_message(request: &Value) -> String {
+    let messages = request["messages"].as_array().into_iter().flatten();
+    let Some(message) = messages.filter(|message| message["role"] == "user").next_back() else {
+        return String::new();
+    };
+    match &message["content"] {
+        Value::String(text) => text.clone(),
+        parts => parts
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|part| part["text"].as_str())
+            .collect::<String>(),
+    }
+}
+
+fn refused(state: &State, headers: &HeaderMap) -> Option<Response> {
+    let key = state.required_key()?;
+    let given = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    (given != format!("Bearer {key}")).then(|| {
+        error(
+            StatusCode::UNAUTHORIZED,
+            "Incorrect API key provided.",
+            "invalid_api_key",
+        )
+    })
+}
+
+fn error(status: StatusCode, message: &str, code: &str) -> Response {
+    let error = json!({"message": message, "type": "invalid_request_error", "param": null, "code": code});
+    (status, Json(json!({"error": error}))).into_response()
+}
+
+fn capture(state: &State, method: &Method, uri: &Uri, headers: &HeaderMap, body: Value) {
+    let headers = headers
+        .iter()
+        .map(|(name, value)| {
+            (
+                name.to_string(),
+                String::from_utf8_lossy(value.as_bytes()).into_owned(),
+            )
+        })
+        .collect();
+    state.capture(Captured {
+        method: method.to_string(),
+        path: uri.path().to_owned(),
+        headers,
+        body,
+    });
+}
+
+async fn script(Extract(state): Extract<Arc<State>>, Json(rule): Json<Rule>) {
+    state.add(rule);
+}
+
+async fn listing(Extract(state): Extract<Arc<State>>, Json(listing): Json<Option<Listing>>) {
+    state.set_listing(listing);
+}
+
+async fn key(Extract(state): Extract<Arc<State>>, Json(key): Json<Option<String>>) {
+    state.set_required_key(key);
+}
+
+async fn release(Extract(state): Extract<Arc<State>>, Path(name): Path<String>) {
+    state.release(&name);
+}
+
+/// Answers when some answer has come to the gate.
+async fn reached(Extract(state): Extract<Arc<State>>, Path(name): Path<String>) {
+    state.reached(&name).await;
+}
+
+async fn requests(Extract(state): Extract<Arc<State>>) -> Json<Vec<Captured>> {
+    Json(state.requests())
+}
+
+async fn facts(Extract(state): Extract<Arc<State>>) -> Json<Value> {
+    Json(json!({"open_streams": state.open_streams()}))
+}
+
+async fn reset(Extract(state): Extract<Arc<State>>) {
+    state.reset();
+}
