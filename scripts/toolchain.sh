@@ -68,12 +68,12 @@ with_rustup() {
     command -v rustup >/dev/null || return 1
     if new_enough rustc; then
         say "Rust: adding the target $wasm with rustup"
-        limited 300 rustup target add $wasm >&2 || return 1
+        RUST_BACKTRACE=0 limited 300 rustup target add $wasm >&2 || return 1
     elif RUSTUP_TOOLCHAIN=$pinned_rust RUSTUP_AUTO_INSTALL=0 has_wasm rustc; then
         export RUSTUP_TOOLCHAIN=$pinned_rust
     else
-        say "Rust: yours is older than 1.$oldest_minor, installing $pinned_rust beside it with rustup"
-        limited 900 rustup toolchain install $pinned_rust --profile minimal --component rustfmt,clippy \
+        say "Rust: installing $pinned_rust with rustup (what is there is older than 1.$oldest_minor)"
+        RUST_BACKTRACE=0 limited 900 rustup toolchain install $pinned_rust --profile minimal --component rustfmt,clippy \
             --target $wasm --no-self-update >&2 || return 1
         export RUSTUP_TOOLCHAIN=$pinned_rust
     fi
