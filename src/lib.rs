@@ -34,3 +34,11 @@ pub mod server;
 pub mod settings;
 #[cfg(feature = "ssr")]
 pub mod storage;
+
+/// The browser's entry: takes over the page that the server rendered.
+#[cfg(feature = "hydrate")]
+#[wasm_bindgen::prelude::wasm_bindgen]
+pub fn hydrate() {
+    console_error_panic_hook::set_once();
+    leptos::mount::hydrate_body(ui::Root);
+}

@@ -1,4 +1,64 @@
+<<<<<<< HEAD
 //! Stand-in.
 use leptos::prelude::*;
 #[component]
 pub fn Root() -> impl IntoView { view! { <p>"soon"</p> } }
+=======
+//! The page: Leptos components, the live state that they read, and the small boundary to the browser.
+//!
+//! - [`page`]: the snapshots that a page begins with; [`place`]: what its address names
+//! - [`live`]: the state that the stream of events keeps true, and the intents that change it
+//! - [`chat`]: the one layout, with [`sidebar`], [`header`], [`transcript`], [`welcome`] and [`composer`] in it
+//! - [`browser`]: the only module here that knows whether it runs in one
+//!
+//! Nothing here decides what an event means (that is `protocol`), nor what an intent does (that is the server).
+
+mod browser;
+mod chat;
+mod clock;
+mod composer;
+mod delete;
+mod drafts;
+mod header;
+mod icons;
+mod live;
+mod models;
+mod not_found;
+mod page;
+mod place;
+mod prose;
+mod sidebar;
+mod theme;
+mod toast;
+mod transcript;
+mod welcome;
+
+use leptos::prelude::*;
+use leptos_meta::provide_meta_context;
+use leptos_router::{
+    SsrMode,
+    components::{ParentRoute, Route, Router, Routes},
+    path,
+};
+
+use self::{chat::Chat, not_found::NotFound};
+
+/// The whole page, for the server to render and the browser to take over.
+///
+/// All of the chat is one parent route: going from one conversation to another, or from a new chat to the
+/// conversation that it became, keeps everything in place.
+#[component]
+pub fn Root() -> impl IntoView {
+    provide_meta_context();
+    view! {
+        <Router>
+            <Routes fallback=NotFound>
+                <ParentRoute path=path!("") view=Chat ssr=SsrMode::Async>
+                    <Route path=path!("/") view=|| () ssr=SsrMode::Async/>
+                    <Route path=path!("/c/:id") view=|| () ssr=SsrMode::Async/>
+                </ParentRoute>
+            </Routes>
+        </Router>
+    }
+}
+>>>>>>> 92f280c (The page: live state, components and the browser boundary)

@@ -1,0 +1,107 @@
+//! Elements: focus, sizes, dialogs, the clipboard.
+
+use leptos::{
+    prelude::{document, window},
+    task::spawn_local,
+};
+use send_wrapper::SendWrapper;
+use wasm_bindgen::{JsCast, closure::Closure};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{
+    Element, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, IntersectionObserver, IntersectionObserverEntry,
+    ResizeObserver,
+};
+
+/// Puts a text on the clipboard and says whether that worked.
+pub fn copy_text(text: String, done: impl FnOnce(bool) + 'static) {
+    spawn_local(async move {
+        let clipboard = window().navigator().clipboard();
+        // There is none on a page that is not secure.
+        let copied = !clipboard.is_undefined() && JsFuture::from(clipboard.write_text(&text)).await.is_ok();
+        done(copied);
+    });
+}
+
+/// Moves the focus to an element, without scrolling.
+pub fn focus(element: &HtmlElement) {
+    let options = web_sys::FocusOptions::new();
+    options.set_prevent_scroll(true);
+    let _ = element.focus_with_options(&options);
+}
+
+/// Moves the focus to the first element that fits.
+pub fn focus_selector(selector: &str) {
+    let found = document().query_selector(selector).ok().flatten();
+    if let Some(element) = found.and_then(|element| element.dyn_into().ok()) {
+        focus(&element);
+    }
+}
+
+/// Moves the focus to where one writes, unless that would bring up a keyboard on the screen or the person is
+/// in the middle of something else.
+pub fn focus_to_write(area: &HtmlTextAreaElement) {
+    let has_keyboard = matches!(window().match_media("(pointer: fine)"), Ok(Some(query)) if query.matches());
+    let elsewhere = document().active_element().is_some_and(|element| element.tag_name() == "INPUT");
+    if has_keyboard && !elsewhere {
+        focus(area);
+    }
+}
+
+/// Makes a text area as high as its text. The style sheet limits it.
+pub fn fit_height(area: &HtmlTextAreaElement) {
+    let style = HtmlElement::style(area);
+    let _ = style.set_property("height", "auto");
+    let mut height = area.scroll_height().to_string();
+    height.push_str("px");
+    let _ = style.set_property("height", &height);
+}
+
+/// Opens a dialog over everything else.
+pub fn show_modal(dialog: &HtmlDialogElement) {
+    if !dialog.open() {
+        let _ = dialog.show_modal();
+    }
+}
+
+/// Closes a popover. One that is not open stays closed.
+pub fn close_popover(element: &HtmlElement) {
+    let _ = element.hide_popover();
+}
+
+/// An observer; it ends when this is dropped.
+pub struct Watch(SendWrapper<Observer>);
+
+enum Observer {
+    Size(ResizeObserver, Closure<dyn Fn()>),
+    Sight(IntersectionObserver, Closure<dyn Fn(js_sys::Array)>),
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        match &*self.0 {
+            Observer::Size(observer, _) => observer.disconnect(),
+            Observer::Sight(observer, _) => observer.disconnect(),
+        }
+    }
+}
+
+/// Calls whenever an element has another size, before that is drawn.
+pub fn on_resize(element: &Element, call: impl Fn() + 'static) -> Watch {
+    let call = Closure::<dyn Fn()>::new(call);
+    let observer = ResizeObserver::new(call.as_ref().unchecked_ref()).expect("every browser with WASM has it");
+    observer.observe(element);
+    Watch(SendWrapper::new(Observer::Size(observer, call)))
+}
+
+/// Calls whenever an element comes into sight.
+pub fn on_seen(element: &Element, call: impl Fn() + 'static) -> Watch {
+    let call = Closure::<dyn Fn(js_sys::Array)>::new(move |entries: js_sys::Array| {
+        let seen = |entry: IntersectionObserverEntry| entry.is_intersecting();
+        if entries.iter().any(|entry| seen(entry.unchecked_into())) {
+            call();
+        }
+    });
+    let observer = IntersectionObserver::new(call.as_ref().unchecked_ref()).expect("every browser with WASM has it");
+    observer.observe(element);
+    Watch(SendWrapper::new(Observer::Sight(observer, call)))
+}

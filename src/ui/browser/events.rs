@@ -1,0 +1,75 @@
+//! The event stream, and the signs by which the page knows whether it is worth holding.
+
+use leptos::{
+    ev,
+    leptos_dom::helpers::window_event_listener,
+    prelude::{document, window},
+    task::spawn_local,
+};
+use send_wrapper::SendWrapper;
+use wasm_bindgen::{JsCast, JsValue, closure::Closure};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{AbortController, Headers, ReadableStreamDefaultReader, RequestCache, RequestInit, Response};
+
+use super::{Presence, StreamEvent};
+
+/// A stream that is being read. It is closed when this is dropped.
+pub struct EventStream(SendWrapper<AbortController>);
+
+impl Drop for EventStream {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Reads the stream at `url`. After its end nothing more is told.
+///
+/// `fetch` rather than `EventSource`: that one hides heartbeats and when it tries again.
+pub fn event_stream(url: &str, call: impl Fn(StreamEvent) + 'static) -> EventStream {
+    let controller = AbortController::new().expect("every browser with WASM has AbortController");
+    let init = RequestInit::new();
+    init.set_signal(Some(&controller.signal()));
+    init.set_cache(RequestCache::NoStore);
+    if let Ok(headers) = Headers::new() {
+        let _ = headers.set("Accept", "text/event-stream");
+        init.set_headers(&headers);
+    }
+    let response = window().fetch_with_str_and_init(url, &init);
+    spawn_local(async move {
+        // What went wrong makes no difference: the link tries again.
+        let _ = read(response, &call).await;
+        call(StreamEvent::Ended);
+    });
+    EventStream(SendWrapper::new(controller))
+}
+
+async fn read(response: js_sys::Promise, call: &impl Fn(StreamEvent)) -> Result<(), JsValue> {
+    let response: Response = JsFuture::from(response).await?.dyn_into()?;
+    let Some(body) = response.body().filter(|_| response.ok()) else { return Ok(()) };
+    call(StreamEvent::Opened);
+    let reader: ReadableStreamDefaultReader = body.get_reader().dyn_into()?;
+    loop {
+        let chunk = JsFuture::from(reader.read()).await?;
+        let bytes = js_sys::Reflect::get(&chunk, &JsValue::from_str("value"))?;
+        let Ok(bytes) = bytes.dyn_into::<js_sys::Uint8Array>() else { return Ok(()) };
+        call(StreamEvent::Bytes(bytes.to_vec()));
+    }
+}
+
+/// Tells when the page comes to be seen or hidden, and when there is a network again.
+pub fn on_presence(call: impl Fn(Presence) + 'static) {
+    let call = std::rc::Rc::new(call);
+    let online = call.clone();
+    // The page's own listeners: they live as long as it does.
+    let _ = window_event_listener(ev::online, move |_| online(Presence::Online));
+    let changed = Closure::<dyn Fn()>::new(move || {
+        call(if is_hidden() { Presence::Hidden } else { Presence::Visible });
+    });
+    let _ = document().add_event_listener_with_callback("visibilitychange", changed.as_ref().unchecked_ref());
+    changed.forget();
+}
+
+/// Whether nobody can see the page.
+pub fn is_hidden() -> bool {
+    document().hidden()
+}

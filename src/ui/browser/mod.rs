@@ -1,0 +1,48 @@
+//! The browser: everything that the page asks of it besides drawing.
+//!
+//! The only module of the page with `cfg`: the browser half gets the real thing, the server half a stub with the
+//! same signatures. The server renders and runs no effects and no handlers, so the stubs are there to be
+//! compiled; the few that are called while rendering say so.
+
+#[cfg(feature = "hydrate")]
+mod dom;
+#[cfg(feature = "hydrate")]
+mod events;
+#[cfg(feature = "hydrate")]
+mod storage;
+#[cfg(feature = "hydrate")]
+mod time;
+#[cfg(feature = "hydrate")]
+pub use self::{dom::*, events::*, storage::*, time::*};
+
+#[cfg(not(feature = "hydrate"))]
+mod stub;
+#[cfg(not(feature = "hydrate"))]
+pub use self::stub::*;
+
+#[cfg(feature = "ssr")]
+mod response;
+#[cfg(feature = "ssr")]
+pub use self::response::not_found;
+
+/// Only a server's response has a status.
+#[cfg(not(feature = "ssr"))]
+pub fn not_found() {}
+
+/// What the event stream tells.
+#[derive(Debug)]
+pub enum StreamEvent {
+    /// The server answered.
+    Opened,
+    Bytes(Vec<u8>),
+    /// The stream ended, broke off, or was refused.
+    Ended,
+}
+
+/// Whether anybody can see the page, and whether there is a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    Visible,
+    Hidden,
+    Online,
+}

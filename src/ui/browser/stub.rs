@@ -1,0 +1,89 @@
+//! The server's stand-in for a browser.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use leptos::web_sys::{Element, HtmlDialogElement, HtmlElement, HtmlTextAreaElement};
+
+use super::{Presence, StreamEvent};
+use crate::protocol::Timestamp;
+
+/// Called by the server: the time that it sends along with the page.
+pub fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(since.as_millis() as i64)
+}
+
+/// Called by tests: the server's days are those of UTC.
+pub fn local_day(at: Timestamp) -> i64 {
+    at.day()
+}
+
+pub fn local_time(at: Timestamp) -> String {
+    at.rfc3339()
+}
+
+pub fn uptime() -> f64 {
+    0.0
+}
+
+pub fn random() -> f64 {
+    0.5
+}
+
+pub async fn sleep(_ms: f64) {}
+
+pub struct Timer;
+
+impl Timer {
+    pub fn forget(self) {}
+}
+
+pub fn after(_ms: f64, _call: impl FnOnce() + 'static) -> Timer {
+    Timer
+}
+
+pub fn next_frame(_call: impl FnOnce() + 'static) {}
+
+pub struct EventStream;
+
+pub fn event_stream(_url: &str, _call: impl Fn(StreamEvent) + 'static) -> EventStream {
+    EventStream
+}
+
+pub fn on_presence(_call: impl Fn(Presence) + 'static) {}
+
+pub fn is_hidden() -> bool {
+    false
+}
+
+pub fn stored(_key: &str) -> Option<String> {
+    None
+}
+
+pub fn store(_key: &str, _value: Option<&str>) {}
+
+pub fn set_theme(_theme: Option<&str>) {}
+
+pub fn copy_text(_text: String, _done: impl FnOnce(bool) + 'static) {}
+
+pub fn focus(_element: &HtmlElement) {}
+
+pub fn focus_selector(_selector: &str) {}
+
+pub fn fit_height(_area: &HtmlTextAreaElement) {}
+
+pub fn show_modal(_dialog: &HtmlDialogElement) {}
+
+pub fn close_popover(_element: &HtmlElement) {}
+
+pub struct Watch;
+
+pub fn on_resize(_element: &Element, _call: impl Fn() + 'static) -> Watch {
+    Watch
+}
+
+pub fn on_seen(_element: &Element, _call: impl Fn() + 'static) -> Watch {
+    Watch
+}
+
+pub fn focus_to_write(_area: &HtmlTextAreaElement) {}

@@ -1,0 +1,98 @@
+//! Clocks, timers, frames and chance.
+
+use js_sys::{Date, Function, Math, Object, Promise, Reflect};
+use leptos::prelude::window;
+use send_wrapper::SendWrapper;
+use wasm_bindgen::{JsCast, JsValue, closure::Closure};
+use wasm_bindgen_futures::JsFuture;
+
+use crate::protocol::Timestamp;
+
+/// A hidden page gets no frames.
+const HIDDEN_FRAME_MS: f64 = 250.0;
+
+/// What the clock on the wall says.
+pub fn now() -> Timestamp {
+    Timestamp(Date::now() as i64)
+}
+
+/// The day in the browser's own zone, counted from 1970-01-01.
+pub fn local_day(at: Timestamp) -> i64 {
+    let date = Date::new(&JsValue::from_f64(at.0 as f64));
+    let offset_ms = date.get_timezone_offset() * 60_000.0;
+    Timestamp(at.0 - offset_ms as i64).day()
+}
+
+/// A time as the person writes it: the hour, and the date if it is not today's.
+pub fn local_time(at: Timestamp) -> String {
+    let options = Object::new();
+    let mut fields = vec![("hour", "2-digit"), ("minute", "2-digit")];
+    if local_day(at) != local_day(now()) {
+        fields.extend([("day", "numeric"), ("month", "short"), ("year", "numeric")]);
+    }
+    for (field, form) in fields {
+        let _ = Reflect::set(&options, &JsValue::from_str(field), &JsValue::from_str(form));
+    }
+    // No locale: the browser's.
+    let date = Date::new(&JsValue::from_f64(at.0 as f64));
+    let format: Option<Function> = Reflect::get(&date, &JsValue::from_str("toLocaleString"))
+        .ok()
+        .and_then(|format| format.dyn_into().ok());
+    let text = format.and_then(|format| format.call2(&date, &JsValue::UNDEFINED, &options).ok());
+    text.and_then(|text| text.as_string()).unwrap_or_default()
+}
+
+/// Milliseconds on a clock that is never set back.
+pub fn uptime() -> f64 {
+    window().performance().map_or_else(Date::now, |performance| performance.now())
+}
+
+/// Chance, in 0..1.
+pub fn random() -> f64 {
+    Math::random()
+}
+
+/// Waits.
+pub async fn sleep(ms: f64) {
+    let promise = Promise::new(&mut |done, _| {
+        let _ = window().set_timeout_with_callback_and_timeout_and_arguments_0(&done, ms as i32);
+    });
+    let _ = JsFuture::from(promise).await;
+}
+
+/// A call that is to come. Dropping this calls it off.
+pub struct Timer(Option<(i32, SendWrapper<Closure<dyn FnMut()>>)>);
+
+impl Timer {
+    /// The call comes, whatever becomes of this.
+    pub fn forget(mut self) {
+        if let Some((_, call)) = self.0.take() {
+            // Its memory is given back when it has been called.
+            call.take().forget();
+        }
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        if let Some((id, _)) = &self.0 {
+            window().clear_timeout_with_handle(*id);
+        }
+    }
+}
+
+/// Calls after a while.
+pub fn after(ms: f64, call: impl FnOnce() + 'static) -> Timer {
+    let call = Closure::once(call);
+    let id = window().set_timeout_with_callback_and_timeout_and_arguments_0(call.as_ref().unchecked_ref(), ms as i32);
+    Timer(id.ok().map(|id| (id, SendWrapper::new(call))))
+}
+
+/// Calls before the next picture is drawn.
+pub fn next_frame(call: impl FnOnce() + 'static) {
+    if super::is_hidden() {
+        after(HIDDEN_FRAME_MS, call).forget();
+    } else {
+        let _ = window().request_animation_frame(Closure::once_into_js(call).unchecked_ref());
+    }
+}

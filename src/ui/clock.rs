@@ -1,0 +1,134 @@
+//! Days: which group of the list a conversation belongs to, and how a time is written.
+//!
+//! The server knows no time zone but UTC, and the browser must render the same first page: so the first
+//! clock is the server's, sent with the page. After that the browser's own takes over.
+
+use super::browser;
+use crate::protocol::Timestamp;
+
+const MS_PER_DAY: i64 = 86_400_000;
+
+/// Whose days count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The server's. `today` is the day it was when the page was made.
+    Utc { today: i64 },
+    /// The browser's, in its own zone.
+    Local { today: i64 },
+}
+
+impl Clock {
+    /// The server's clock at `now`.
+    pub fn utc(now: Timestamp) -> Self {
+        Self::Utc { today: now.day() }
+    }
+
+    /// The browser's clock now.
+    pub fn local() -> Self {
+        Self::Local { today: browser::local_day(browser::now()) }
+    }
+
+    /// The group of the list for what last happened at `at`.
+    pub fn group(self, at: Timestamp) -> Group {
+        match self {
+            Self::Utc { today } => Group::of(at.day(), today),
+            Self::Local { today } => Group::of(browser::local_day(at), today),
+        }
+    }
+
+    /// A time, as short as it is clear: for a message.
+    pub fn time(self, at: Timestamp) -> String {
+        match self {
+            Self::Utc { .. } => {
+                let minutes = at.0.rem_euclid(MS_PER_DAY) / 60_000;
+                let mut text = at.long_date();
+                text.push_str(", ");
+                for (number, after) in [(minutes / 60, ":"), (minutes % 60, " UTC")] {
+                    if number < 10 {
+                        text.push('0');
+                    }
+                    text.push_str(&number.to_string());
+                    text.push_str(after);
+                }
+                text
+            }
+            Self::Local { .. } => browser::local_time(at),
+        }
+    }
+}
+
+/// A group of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Group {
+    Today,
+    Yesterday,
+    Week,
+    Month { year: i64, month: u32 },
+}
+
+impl Group {
+    fn of(day: i64, today: i64) -> Self {
+        match today - day {
+            // A clock that is a little off must not make a group of its own.
+            ..=0 => Self::Today,
+            1 => Self::Yesterday,
+            2..=7 => Self::Week,
+            _ => {
+                let (year, month, _) = Timestamp(day * MS_PER_DAY).date();
+                Self::Month { year, month }
+            }
+        }
+    }
+
+    /// The heading.
+    pub fn label(self) -> String {
+        match self {
+            Self::Today => "Today".into(),
+            Self::Yesterday => "Yesterday".into(),
+            Self::Week => "Previous 7 days".into(),
+            Self::Month { year, month } => {
+                const MONTHS: [&str; 12] = [
+                    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+                    "October", "November", "December",
+                ];
+                let mut label = String::from(MONTHS[month as usize - 1]);
+                label.push(' ');
+                label.push_str(&year.to_string());
+                label
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conversations_are_grouped_by_day_then_by_month() {
+        let now = Timestamp(1_795_300_051_123); // 21 November 2026, 22:27
+        let clock = Clock::utc(now);
+        let cases = [
+            (0, "Today"),
+            (22, "Today"),
+            (23, "Yesterday"),
+            (46, "Yesterday"),
+            (47, "Previous 7 days"),
+            (24 * 7, "Previous 7 days"),
+            (24 * 8, "November 2026"),
+            (24 * 30, "October 2026"),
+            (24 * 365, "November 2025"),
+            (-3, "Today"),
+        ];
+        for (hours_ago, label) in cases {
+            let at = Timestamp(now.0 - hours_ago * 3_600_000);
+            assert_eq!(clock.group(at).label(), label, "{hours_ago} hours ago");
+        }
+    }
+
+    #[test]
+    fn the_server_says_whose_time_it_is() {
+        let now = Timestamp(1_795_300_051_123);
+        assert_eq!(Clock::utc(now).time(now), "21 November 2026, 22:27 UTC");
+    }
+}

@@ -1,0 +1,157 @@
+//! Where one writes. A plain form without scripts; with them, one box for all conversations, each with its draft.
+
+mod picker;
+
+use leptos::{ev, html, prelude::*};
+
+use self::picker::{ModelPicker, Problems};
+use super::{
+    browser, drafts, icons,
+    live::{Live, use_live},
+    models::Models,
+    place::Place,
+};
+
+/// The box, the model, and *Send*, which is *Stop* while this conversation is being answered.
+#[component]
+pub fn Composer() -> impl IntoView {
+    let live = use_live();
+    let models = expect_context::<Models>();
+    let area = NodeRef::<html::Textarea>::new();
+    let busy = Memo::new(move |_| {
+        live.here().is_some_and(|view| view.running.with(Option::is_some) || view.waiting.get())
+    });
+    keep_draft(live, area);
+
+    let send = move || {
+        let Some(area) = area.get_untracked() else { return };
+        let place = live.place.get_untracked();
+        let text = area.value().trim().to_owned();
+        if text.is_empty() || busy.get_untracked() || place == Place::Nowhere {
+            return;
+        }
+        drafts::forget(place);
+        area.set_value("");
+        browser::fit_height(&area);
+        browser::focus(&area);
+        live.send(place, text, untrack(|| models.chosen(live)));
+    };
+    let on_key = move |event: ev::KeyboardEvent| {
+        // While an input method composes, Enter belongs to it (229 is how Safari says so).
+        let composing = event.is_composing() || event.key_code() == 229;
+        if event.key() == "Enter" && !event.shift_key() && !composing {
+            event.prevent_default();
+            send();
+        }
+    };
+    let on_input = move |_| {
+        if let Some(area) = area.get_untracked() {
+            drafts::save(live.place.get_untracked(), &area.value());
+            browser::fit_height(&area);
+        }
+    };
+    let id = move || live.place.get().conversation();
+    view! {
+        <form
+            class="composer"
+            class:hidden=move || live.place.get() == Place::Nowhere
+            method="post"
+            action="/send"
+            on:submit=move |event| {
+                event.prevent_default();
+                send();
+            }
+        >
+            <Unsent/>
+            <div class="composer-box">
+                {move || id().map(|id| view! { <input type="hidden" name="conversation_id" value=id.to_string()/> })}
+                <label class="visually-hidden" for="message">"Message"</label>
+                <textarea
+                    node_ref=area
+                    id="message"
+                    name="message"
+                    rows="1"
+                    placeholder="Write a message"
+                    enterkeyhint="send"
+                    autocomplete="off"
+                    on:keydown=on_key
+                    on:input=on_input
+                ></textarea>
+                <div class="composer-bar">
+                    <ModelPicker/>
+                    <Problems/>
+                    <SendButton busy area/>
+                </div>
+            </div>
+        </form>
+    }
+}
+
+/// The draft of where one is, in the box.
+fn keep_draft(live: Live, area: NodeRef<html::Textarea>) {
+    Effect::new(move |before: Option<Place>| {
+        let place = live.place.get();
+        // A message that came back is a draft again.
+        live.unsent.track();
+        let Some(area) = area.get() else { return place };
+        if before.is_none() && !area.value().is_empty() {
+            // Written before the page was taken over.
+            drafts::save(place, &area.value());
+        } else {
+            let draft = drafts::load(place);
+            if area.value() != draft {
+                area.set_value(&draft);
+            }
+        }
+        browser::fit_height(&area);
+        if before != Some(place) {
+            browser::focus_to_write(&area);
+        }
+        place
+    });
+}
+
+/// Why the last message here could not be sent. Its text is back in the box.
+#[component]
+fn Unsent() -> impl IntoView {
+    let live = use_live();
+    let error = move || {
+        let place = live.place.get();
+        live.unsent.with(|unsent| unsent.iter().find(|(of, _)| *of == place).map(|(_, error)| error.clone()))
+    };
+    let shown = move || {
+        error().map(|error| {
+            view! {
+                <p class="composer-error">
+                    {icons::alert()}
+                    <span>"Not sent. " {error}</span>
+                </p>
+            }
+        })
+    };
+    view! { <div role="alert">{shown}</div> }
+}
+
+/// One button, so that the focus stays where it is when it changes.
+#[component]
+fn SendButton(busy: Memo<bool>, area: NodeRef<html::Textarea>) -> impl IntoView {
+    let live = use_live();
+    let press = move |event: ev::MouseEvent| {
+        if !busy.get_untracked() {
+            return;
+        }
+        event.prevent_default();
+        if let Some(id) = live.place.get_untracked().conversation() {
+            live.stop(id);
+        }
+        if let Some(area) = area.get_untracked() {
+            browser::focus_to_write(&area);
+        }
+    };
+    let name = move || if busy.get() { "Stop" } else { "Send" };
+    view! {
+        <button type="submit" class="send" class:send-stop=busy aria-label=name title=name on:click=press>
+            {move || if busy.get() { icons::stop() } else { icons::send() }}
+        </button>
+    }
+}

@@ -1,0 +1,99 @@
+//! Choosing the model that answers.
+
+use leptos::{ev, html, prelude::*};
+
+use crate::{
+    protocol::RunError,
+    ui::{
+        icons,
+        live::use_live,
+        models::{Models, by_endpoint},
+    },
+};
+
+/// The models by endpoint, as the platform's own list.
+#[component]
+pub fn ModelPicker() -> impl IntoView {
+    let live = use_live();
+    let models = expect_context::<Models>();
+    let select = NodeRef::<html::Select>::new();
+    let chosen = Memo::new(move |_| models.chosen(live));
+    let groups = Memo::new(move |_| {
+        let chosen = chosen.get();
+        models.list.with(|list| by_endpoint(list, chosen.as_deref()))
+    });
+    // Attributes only say what is selected at first.
+    Effect::new(move |_| {
+        groups.track();
+        if let (Some(select), Some(chosen)) = (select.get(), chosen.get()) {
+            select.set_value(&chosen);
+        }
+    });
+    let on_change = move |_: ev::Event| {
+        if let Some(select) = select.get_untracked() {
+            models.choose(live, select.value());
+        }
+    };
+    let options = move || {
+        let chosen = chosen.get_untracked();
+        let option = |id: String, name: String| {
+            let selected = chosen.as_deref() == Some(&id);
+            view! { <option value=id selected=selected>{name}</option> }
+        };
+        let group = |(endpoint, models): (String, Vec<_>)| {
+            let options: Vec<_> =
+                models.into_iter().map(|model: crate::protocol::chat::ModelInfo| option(model.id, model.name)).collect();
+            view! { <optgroup label=endpoint>{options}</optgroup> }
+        };
+        groups.get().into_iter().map(group).collect::<Vec<_>>()
+    };
+    let none = move || groups.with(Vec::is_empty);
+    view! {
+        <select
+            node_ref=select
+            class="picker"
+            class:hidden=none
+            name="model"
+            aria-label="Model"
+            on:change=on_change
+            on:focus=move |_| models.refresh()
+        >
+            {options}
+        </select>
+        <Show when=none>
+            <span class="picker-none">"No model is connected"</span>
+        </Show>
+    }
+}
+
+/// Endpoints that could not be asked: quiet, with the whole story one press away.
+#[component]
+pub fn Problems() -> impl IntoView {
+    let models = expect_context::<Models>();
+    let problems = Memo::new(move |_| models.list.with(|list| list.problems.clone()));
+    let one = |problem: RunError| {
+        view! {
+            <li>
+                <strong>{problem.message}</strong>
+                <p>{problem.hint}</p>
+            </li>
+        }
+    };
+    view! {
+        <Show when=move || !problems.with(Vec::is_empty)>
+            <button
+                type="button"
+                class="icon-button model-problems"
+                aria-label="Some models could not be listed"
+                title="Some models could not be listed"
+                popovertarget="model-problems"
+            >
+                {icons::alert()}
+            </button>
+            <div id="model-problems" class="popover" popover="auto">
+                <h2>"Some models could not be listed"</h2>
+                <ul>{move || problems.get().into_iter().map(one).collect_view()}</ul>
+            </div>
+        </Show>
+    }
+}

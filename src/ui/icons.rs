@@ -1,0 +1,52 @@
+//! Icons: small inline drawings in the colour of the text around them. Whatever has only an icon has a name
+//! of its own; the drawing is hidden from those who don't see it.
+
+use leptos::prelude::*;
+
+fn icon(path: &'static str) -> AnyView {
+    view! {
+        <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+            <path d=path/>
+        </svg>
+    }
+    .into_any()
+}
+
+macro_rules! icons {
+    ($($name:ident: $path:literal,)*) => {
+        $(pub fn $name() -> AnyView {
+            icon($path)
+        })*
+    };
+}
+
+icons! {
+    menu: "M4 7h16M4 12h16M4 17h10",
+    plus: "M12 5v14M5 12h14",
+    close: "M6 6l12 12M18 6L6 18",
+    send: "M12 19V5M6 11l6-6 6 6",
+    stop: "M8 8h8v8H8z",
+    copy: "M9 9h10v11H9zM5 15V4h10",
+    check: "M5 13l4 4L19 7",
+    retry: "M4 12a8 8 0 1 0 2.5-5.8M4 4v5h5",
+    previous: "M15 6l-6 6 6 6",
+    next: "M9 6l6 6-6 6",
+    down: "M12 5v14M6 13l6 6 6-6",
+    pencil: "M4 20l1-4L16 5l3 3L8 19z",
+    trash: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13",
+    sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.5 1.5M17.5 17.5L19 19M5 19l1.5-1.5M17.5 6.5L19 5",
+    moon: "M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z",
+    system: "M4 5h16v11H4zM9 20h6M12 16v4",
+    alert: "M12 4l9 16H3zM12 10v4M12 17v.5",
+}
+
+/// The mark: two voices in one room.
+pub fn brand() -> AnyView {
+    view! {
+        <svg class="brand-mark" viewBox="0 0 24 24" aria-hidden="true">
+            <path class="brand-back" d="M3 5h13v9H8l-5 4z"/>
+            <path class="brand-front" d="M10 10h11v11l-4-3h-7z"/>
+        </svg>
+    }
+    .into_any()
+}

@@ -1,0 +1,208 @@
+//! Following the server's log: the stream, its timers, and what to do when the log cannot be followed.
+
+use leptos::{prelude::*, task::spawn_local};
+
+use super::{
+    Live,
+    link::{Effect, Input, Link, Ms, Status},
+};
+use crate::{
+    protocol::{Event, sse},
+    ui::{
+        browser::{self, Presence, StreamEvent},
+        clock::Clock,
+        page::Page,
+    },
+};
+
+/// The server's limit for one event is far below it.
+const LONGEST_FRAME: usize = 16 << 20;
+
+/// What belongs to the connection.
+#[derive(Default)]
+pub struct Follow {
+    link: Link,
+    /// Counts the streams, so that what an old one still says is not taken for the new one's.
+    number: u32,
+    /// Closes its stream when it is dropped.
+    stream: Option<browser::EventStream>,
+    decoder: Option<sse::Decoder>,
+    /// Wakes the link at its deadline, or before: then it just asks again.
+    timer: Option<(Ms, browser::Timer)>,
+    restarting: bool,
+}
+
+impl Live {
+    /// The browser takes over.
+    pub fn start(self) {
+        self.with(|state| state.live = true);
+        self.clock.set(Clock::local());
+        browser::on_presence(move |presence| {
+            self.drive(match presence {
+                Presence::Visible => Input::Visible,
+                Presence::Hidden => Input::Hidden,
+                Presence::Online => Input::Online,
+            });
+            if presence == Presence::Visible {
+                self.tell_time();
+            }
+        });
+        if browser::is_hidden() {
+            self.drive(Input::Hidden);
+        }
+        self.drive(Input::Start);
+    }
+
+    /// Days pass while a page is open.
+    fn tell_time(self) {
+        let clock = Clock::local();
+        if self.clock.get_untracked() != clock {
+            self.clock.set(clock);
+        }
+    }
+
+    fn drive(self, input: Input) {
+        let now = browser::uptime();
+        let (effect, status) = self.with(|state| {
+            let link = &mut state.follow.link;
+            (link.step(input, now, browser::random()), link.status())
+        });
+        match effect {
+            Some(Effect::Connect) => self.connect(),
+            Some(Effect::Disconnect) => self.with(|state| state.follow.stream = None),
+            None => {}
+        }
+        let before = self.status.get_untracked();
+        // Loading everything again keeps the sign that is there.
+        if before != status && !self.with(|state| state.follow.restarting) {
+            self.status.set(status);
+            if status == Status::Connected {
+                self.visit(self.place.get_untracked());
+            }
+        }
+        self.set_timer(now);
+    }
+
+    fn set_timer(self, now: Ms) {
+        self.with(|state| {
+            let follow = &mut state.follow;
+            let Some(deadline) = follow.link.deadline() else {
+                follow.timer = None;
+                return;
+            };
+            if follow.timer.as_ref().is_some_and(|(at, _)| *at <= deadline) {
+                return;
+            }
+            let wake = move || {
+                self.with(|state| state.follow.timer = None);
+                self.drive(Input::Tick);
+            };
+            follow.timer = Some((deadline, browser::after((deadline - now).max(0.0), wake)));
+        });
+    }
+
+    fn connect(self) {
+        self.with(|state| {
+            let cursor = state.session.cursor();
+            let follow = &mut state.follow;
+            follow.number += 1;
+            follow.decoder = Some(sse::Decoder::new(LONGEST_FRAME));
+            let number = follow.number;
+            let mut url = String::from("/api/events?after=");
+            url.push_str(&cursor.0.to_string());
+            // The old stream is closed before there is a new one.
+            follow.stream = None;
+            follow.stream = Some(browser::event_stream(&url, move |event| self.heard(number, event)));
+        });
+    }
+
+    fn heard(self, number: u32, event: StreamEvent) {
+        if self.with(|state| state.follow.number != number || state.follow.stream.is_none()) {
+            return;
+        }
+        match event {
+            StreamEvent::Opened => self.drive(Input::Opened),
+            StreamEvent::Ended => self.drive(Input::Lost),
+            StreamEvent::Bytes(bytes) => {
+                self.drive(Input::Heard);
+                self.read(&bytes);
+            }
+        }
+    }
+
+    fn read(self, bytes: &[u8]) {
+        let mut frames = Vec::new();
+        let decoded = self.with(|state| match &mut state.follow.decoder {
+            Some(decoder) => decoder.push(bytes, &mut frames).is_ok(),
+            None => true,
+        });
+        let mut changes = Vec::new();
+        let mut lost = !decoded;
+        for frame in frames {
+            match frame.event.as_deref() {
+                None => match serde_json::from_str::<Event>(&frame.data) {
+                    Ok(event) => self.with(|state| state.session.apply(&event, &mut changes)),
+                    Err(_) => lost = true,
+                },
+                Some("reset") => lost = true,
+                // Something for later versions of this page.
+                Some(_) => {}
+            }
+            if lost {
+                break;
+            }
+        }
+        self.changed(changes);
+        if lost {
+            self.restart();
+        }
+    }
+
+    /// The log cannot be followed from here: loads the snapshots again and goes on from them.
+    pub(super) fn restart(self) {
+        if self.with(|state| std::mem::replace(&mut state.follow.restarting, true)) {
+            return;
+        }
+        self.drive(Input::Pause);
+        spawn_local(async move {
+            let mut tries = 0;
+            loop {
+                let page = Page::load(self.place.get_untracked()).await;
+                if self.begin_again(page) {
+                    break;
+                }
+                self.status.set(Status::Lost);
+                tries += 1;
+                browser::sleep(f64::from(tries.min(15)) * (500.0 + 500.0 * browser::random())).await;
+            }
+            self.with(|state| state.follow.restarting = false);
+            self.drive(Input::Start);
+        });
+    }
+
+    /// Takes new snapshots for the old; false if they could not be had.
+    fn begin_again(self, page: Page) -> bool {
+        let Ok(list) = page.list else { return false };
+        let (transcript, error) = match page.transcript {
+            Some(Ok(transcript)) => (Some(transcript), None),
+            Some(Err(error)) => (None, Some(error)),
+            None => (None, None),
+        };
+        let here = page.place.conversation();
+        // The person may have gone elsewhere meanwhile; the stream's start loads what is there.
+        let shown = self.place.get_untracked().conversation();
+        self.with(|state| {
+            let dropped = state.session.restart(list, transcript);
+            state.views.retain(|view| !dropped.contains(&view.id) || Some(view.id) == shown);
+            state.dirty.list = true;
+            if let Some(id) = here {
+                state.dirty.conversation(id);
+            }
+        });
+        if let (Some(id), Some(error)) = (here, &error) {
+            self.could_not_load(id, error);
+        }
+        self.flush();
+        true
+    }
+}

@@ -1,0 +1,64 @@
+//! The list of conversations as signals: what the sidebar reads.
+
+use leptos::prelude::*;
+
+use super::listing::Listing;
+use crate::protocol::{ConversationId, ConversationSummary, Timestamp};
+
+/// A conversation in the list.
+#[derive(Clone, Debug)]
+pub struct ListRow {
+    pub id: ConversationId,
+    pub title: ArcRwSignal<String>,
+    pub updated_at: ArcRwSignal<Timestamp>,
+    pub running: ArcRwSignal<bool>,
+}
+
+/// Two rows are the same if they are of the same conversation: what changes in it is in its signals.
+impl PartialEq for ListRow {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl ListRow {
+    fn new(summary: &ConversationSummary) -> Self {
+        Self {
+            id: summary.id,
+            title: ArcRwSignal::new(summary.title.clone()),
+            updated_at: ArcRwSignal::new(summary.updated_at),
+            running: ArcRwSignal::new(summary.active_run.is_some()),
+        }
+    }
+
+    fn sync(&self, summary: &ConversationSummary) {
+        if self.title.with_untracked(|title| *title != summary.title) {
+            self.title.set(summary.title.clone());
+        }
+        if self.updated_at.get_untracked() != summary.updated_at {
+            self.updated_at.set(summary.updated_at);
+        }
+        if self.running.get_untracked() != summary.active_run.is_some() {
+            self.running.set(summary.active_run.is_some());
+        }
+    }
+}
+
+/// Brings the rows up to the list.
+pub fn sync(rows: RwSignal<Vec<ListRow>>, listing: &Listing) {
+    let old = rows.get_untracked();
+    let new: Vec<ListRow> = listing
+        .conversations()
+        .iter()
+        .map(|summary| match old.iter().find(|row| row.id == summary.id) {
+            Some(row) => {
+                row.sync(summary);
+                row.clone()
+            }
+            None => ListRow::new(summary),
+        })
+        .collect();
+    if new != old {
+        rows.set(new);
+    }
+}

@@ -1,0 +1,326 @@
+//! The live state: what this browser knows of the server, kept true by one stream of events.
+//!
+//! [`session`], [`shelf`], [`listing`], [`link`] and [`outbox`] are pure and tested without a browser. [`Live`] is
+//! what joins them: it does what they ask for (requests, timers, the stream) and brings the signals in [`rows`] and
+//! [`list_rows`], which the views read, up to them, once a frame.
+
+mod actions;
+mod follow;
+mod link;
+mod list_rows;
+mod listing;
+mod outbox;
+mod rows;
+mod session;
+mod shelf;
+#[cfg(test)]
+mod story;
+mod thought;
+
+use leptos::{prelude::*, task::spawn_local};
+
+pub use self::{
+    link::Status,
+    list_rows::ListRow,
+    rows::{AnswerRow, ConversationView, PartRow, Phase, Row, Siblings, UserRow},
+};
+use self::{
+    follow::Follow,
+    outbox::Outbox,
+    session::{Change, Session},
+};
+use super::{
+    browser,
+    clock::Clock,
+    page::Page,
+    place::Place,
+    toast::Toasts,
+};
+use crate::{
+    api::{ApiError, error::ErrorCode, rpc},
+    protocol::{ConversationId, Message, MessageBody, MessageId, Transcript, transcript::Touched},
+};
+
+/// The handle that the views hold. There is one, for as long as the page lives.
+#[derive(Clone, Copy)]
+pub struct Live {
+    state: StoredValue<State>,
+    /// The loaded part of the list.
+    pub list: RwSignal<Vec<ListRow>>,
+    pub has_more: RwSignal<bool>,
+    /// Older conversations are being loaded.
+    pub loading_more: RwSignal<bool>,
+    pub status: RwSignal<Status>,
+    pub clock: RwSignal<Clock>,
+    pub place: Memo<Place>,
+    /// Messages that could not be sent: where, and what to tell the person. The text is in the drafts.
+    pub unsent: RwSignal<Vec<(Place, String)>>,
+    pub toasts: Toasts,
+    /// Goes to a place; with `true` in place of the one in the browser's history.
+    go: Callback<(Place, bool)>,
+}
+
+#[derive(Default)]
+struct State {
+    session: Session,
+    views: Vec<ConversationView>,
+    outbox: Outbox,
+    follow: Follow,
+    dirty: Dirty,
+    /// The browser has taken over: what is new from now on was not in the server's page.
+    live: bool,
+}
+
+/// What has to be brought up to the session with the next frame.
+#[derive(Default)]
+struct Dirty {
+    frame_asked: bool,
+    list: bool,
+    conversations: Vec<ConversationId>,
+    messages: Vec<(ConversationId, MessageId)>,
+}
+
+impl Live {
+    /// Begins with a page's snapshots.
+    pub fn new(page: Page, place: Memo<Place>, go: Callback<(Place, bool)>) -> Self {
+        let live = Self {
+            state: StoredValue::new(State::default()),
+            list: RwSignal::default(),
+            has_more: RwSignal::new(false),
+            loading_more: RwSignal::new(false),
+            status: RwSignal::default(),
+            clock: RwSignal::new(Clock::utc(page.now)),
+            place,
+            unsent: RwSignal::default(),
+            toasts: Toasts::new(),
+            go,
+        };
+        // A list that could not be read is asked for again as soon as the stream stands.
+        let list = page.list.unwrap_or_default();
+        let (transcript, error) = match page.transcript {
+            Some(Ok(transcript)) => (Some(transcript), None),
+            Some(Err(error)) => (None, Some(error)),
+            None => (None, None),
+        };
+        live.with(|state| {
+            let id = page.place.conversation();
+            state.session = Session::new(list, transcript);
+            if let Some(id) = id {
+                state.view(id);
+            }
+            state.dirty.list = true;
+            state.dirty.conversations.extend(id);
+        });
+        live.flush();
+        if let (Some(id), Some(error)) = (page.place.conversation(), error) {
+            live.could_not_load(id, &error);
+        }
+        live
+    }
+
+    /// The conversation's signals. They are there at once; what is not known yet is loaded by [`Live::visit`].
+    pub fn view(self, id: ConversationId) -> ConversationView {
+        self.with(|state| state.view(id))
+    }
+
+    /// The signals of the conversation on the screen.
+    pub fn here(self) -> Option<ConversationView> {
+        self.place.get().conversation().map(|id| self.view(id))
+    }
+
+    /// The person is at a place: what it shows is loaded if it is not here.
+    pub fn visit(self, place: Place) {
+        let Some(id) = place.conversation() else { return };
+        let load = self.with(|state| {
+            let load = state.session.shelf.open(id);
+            let dropped = state.session.shelf.evict(Some(id));
+            state.views.retain(|view| !dropped.contains(&view.id));
+            load
+        });
+        if load {
+            self.load(id);
+        }
+    }
+
+    /// Goes to a place.
+    pub fn go(self, place: Place) {
+        self.go.run((place, false));
+    }
+
+    /// Runs `f` with a conversation's transcript, if it is here.
+    pub fn with_transcript<T>(self, id: ConversationId, f: impl FnOnce(&Transcript) -> T) -> Option<T> {
+        self.with(|state| state.session.shelf.get(id).map(f))
+    }
+
+    fn with<T>(self, f: impl FnOnce(&mut State) -> T) -> T {
+        self.state.try_update_value(f).expect("the live state is there for as long as the page is")
+    }
+
+    fn load(self, id: ConversationId) {
+        let view = self.view(id);
+        if view.phase.with_untracked(|phase| *phase != Phase::Ready) {
+            view.phase.set(Phase::Loading);
+        }
+        spawn_local(async move {
+            match rpc::conversation(id).await {
+                Ok(snapshot) => {
+                    let change = self.with(|state| state.session.loaded(snapshot));
+                    self.changed(change);
+                    // Someone is waiting to see it.
+                    self.flush();
+                }
+                Err(error) => {
+                    self.with(|state| state.session.shelf.failed(id));
+                    self.could_not_load(id, &error);
+                }
+            }
+        });
+    }
+
+    fn could_not_load(self, id: ConversationId, error: &ApiError) {
+        let view = self.view(id);
+        if error.code == ErrorCode::NotFound {
+            view.phase.set(Phase::Missing);
+        } else if view.phase.with_untracked(|phase| *phase != Phase::Ready) {
+            // What is on the screen stays there; it is loaded again when the connection is back.
+            view.phase.set(Phase::Failed(error.message.clone()));
+        }
+    }
+
+    /// Loads a page of the list: the newest once more, or the next older one.
+    fn load_list(self, newest: bool) {
+        let cursor = self.with(|state| {
+            state.session.listing.ask();
+            state.session.listing.cursor().filter(|_| !newest)
+        });
+        spawn_local(async move {
+            let page = rpc::conversations(cursor).await;
+            self.with(|state| {
+                match page {
+                    Ok(page) => state.session.listing.page(page, newest),
+                    Err(_) => state.session.listing.no_page(),
+                }
+                state.dirty.list = true;
+            });
+            self.loading_more.set(false);
+            self.flush();
+        });
+    }
+
+    /// Notes what changed, does what it asks for, and has it shown with the next frame.
+    fn changed(self, changes: impl IntoIterator<Item = Change>) {
+        let mut restart = false;
+        for change in changes {
+            match change {
+                Change::List => self.with(|state| state.dirty.list = true),
+                Change::AskForList => self.load_list(true),
+                Change::Conversation(id, touched) => self.with(|state| state.dirty.touch(id, touched)),
+                Change::Replaced(id) => self.with(|state| state.dirty.conversation(id)),
+                Change::AskFor(id) => self.load(id),
+                Change::Broken(id) => {
+                    let message = "This conversation could not be put together. Load the page again.";
+                    self.view(id).phase.set(Phase::Failed(message.into()));
+                }
+                Change::Restart => restart = true,
+            }
+        }
+        if restart {
+            self.restart();
+        }
+        self.flush_soon();
+    }
+
+    fn flush_soon(self) {
+        let ask = self.with(|state| state.dirty.any() && !std::mem::replace(&mut state.dirty.frame_asked, true));
+        if ask {
+            browser::next_frame(move || self.flush());
+        }
+    }
+
+    /// Brings the signals up to the session.
+    fn flush(self) {
+        let (listing, returned) = self.with(|state| {
+            let dirty = std::mem::take(&mut state.dirty);
+            let mut returned = Vec::new();
+            for id in &dirty.conversations {
+                returned.extend(state.sync(*id));
+            }
+            for (id, message) in &dirty.messages {
+                if let (Some(view), Some(transcript)) = (state.known_view(*id), state.session.shelf.get(*id)) {
+                    view.sync_message(transcript, *message);
+                }
+            }
+            if dirty.list {
+                list_rows::sync(self.list, &state.session.listing);
+            }
+            (dirty.list.then(|| state.session.listing.has_more()), returned)
+        });
+        if let Some(has_more) = listing
+            && self.has_more.get_untracked() != has_more
+        {
+            self.has_more.set(has_more);
+        }
+        for sending in returned {
+            self.got_through(&sending);
+        }
+    }
+}
+
+impl State {
+    fn known_view(&self, id: ConversationId) -> Option<&ConversationView> {
+        self.views.iter().find(|view| view.id == id)
+    }
+
+    fn view(&mut self, id: ConversationId) -> ConversationView {
+        if let Some(view) = self.known_view(id) {
+            return view.clone();
+        }
+        let view = ConversationView::new(id);
+        self.views.push(view.clone());
+        view
+    }
+
+    /// Brings a conversation's signals up to its transcript. Gives a message that did get through after all.
+    fn sync(&mut self, id: ConversationId) -> Option<outbox::Sending> {
+        let view = self.view(id);
+        let transcript = self.session.shelf.get(id)?;
+        let returned = self.outbox.settle(transcript);
+        let pending = self.outbox.of(id).map(|sending| Message {
+            id: sending.intent.user_message_id,
+            parent_id: transcript.active_leaf,
+            created_at: browser::now(),
+            body: MessageBody::User { text: sending.intent.text.clone() },
+        });
+        view.sync(transcript, pending.as_ref(), self.live);
+        returned
+    }
+}
+
+impl Dirty {
+    fn any(&self) -> bool {
+        self.list || !self.conversations.is_empty() || !self.messages.is_empty()
+    }
+
+    fn conversation(&mut self, id: ConversationId) {
+        if !self.conversations.contains(&id) {
+            self.conversations.push(id);
+        }
+    }
+
+    fn touch(&mut self, id: ConversationId, touched: Touched) {
+        match touched {
+            Touched::Nothing => {}
+            Touched::Conversation | Touched::Messages => self.conversation(id),
+            Touched::Run(message) | Touched::Part { message_id: message, .. } => {
+                if !self.messages.contains(&(id, message)) {
+                    self.messages.push((id, message));
+                }
+            }
+        }
+    }
+}
+
+/// The live state of the page.
+pub fn use_live() -> Live {
+    expect_context()
+}

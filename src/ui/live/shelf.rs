@@ -1,0 +1,272 @@
+//! The conversations that this browser holds: pure state, no signals, no requests.
+//!
+//! A conversation stays on the shelf when the person goes elsewhere and keeps applying events, so that
+//! coming back shows it as if one had never left. While a snapshot is on its way its events wait in a buffer;
+//! the snapshot says what it includes, the reducer skips that, so nothing is missed and nothing doubled,
+//! whichever comes first.
+
+use crate::protocol::{
+    ConversationId, Event, Transcript,
+    transcript::{self, Touched},
+};
+
+/// Beyond this many, the one that was looked at longest ago is dropped.
+const LIMIT: usize = 20;
+/// A snapshot that its own events do not fit to is asked for again this often.
+const TRIES: u8 = 3;
+
+#[derive(Debug)]
+struct Entry {
+    transcript: Transcript,
+    /// `false` until a snapshot has come: there is nothing to show yet.
+    ready: bool,
+    /// While a snapshot is asked for: the events that came meanwhile.
+    buffer: Option<Vec<Event>>,
+    tries: u8,
+}
+
+/// What an event, or a snapshot, did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing to show.
+    Nothing,
+    Touched(Touched),
+    /// All of the conversation is new.
+    Replaced,
+    /// Its snapshot has to be asked for.
+    Load,
+    /// Snapshots and events don't fit together; given up.
+    Broken,
+}
+
+/// The conversations, the one looked at last at the end.
+#[derive(Debug, Default)]
+pub struct Shelf {
+    entries: Vec<Entry>,
+}
+
+impl Shelf {
+    /// Puts a conversation here that is complete: from the page, or just begun.
+    pub fn put(&mut self, transcript: Transcript) {
+        let id = transcript.conversation_id;
+        self.entries.retain(|entry| entry.transcript.conversation_id != id);
+        self.entries.push(Entry { transcript, ready: true, buffer: None, tries: 0 });
+    }
+
+    /// The person looks at a conversation: true if its snapshot has to be asked for.
+    pub fn open(&mut self, id: ConversationId) -> bool {
+        if let Some(index) = self.index(id) {
+            let entry = self.entries.remove(index);
+            let load = !entry.ready && entry.buffer.is_none();
+            self.entries.push(entry);
+            if !load {
+                return false;
+            }
+        } else {
+            self.entries.push(Entry { transcript: Transcript::new(id), ready: false, buffer: None, tries: 0 });
+        }
+        if let Some(entry) = self.entries.last_mut() {
+            entry.tries = 0;
+            entry.buffer = Some(Vec::new());
+        }
+        true
+    }
+
+    /// Whether the conversation can be shown.
+    pub fn get(&self, id: ConversationId) -> Option<&Transcript> {
+        let entry = &self.entries[self.index(id)?];
+        entry.ready.then_some(&entry.transcript)
+    }
+
+    /// Applies an event.
+    pub fn apply(&mut self, event: &Event) -> Outcome {
+        let Some(index) = self.index(event.conversation_id) else { return Outcome::Nothing };
+        let entry = &mut self.entries[index];
+        if let Some(buffer) = &mut entry.buffer {
+            buffer.push(event.clone());
+            return Outcome::Nothing;
+        }
+        if !entry.ready {
+            return Outcome::Nothing;
+        }
+        match transcript::apply(&mut entry.transcript, event) {
+            Ok(Touched::Nothing) => Outcome::Nothing,
+            Ok(touched) => Outcome::Touched(touched),
+            Err(_) => {
+                entry.tries = 0;
+                entry.buffer = Some(vec![event.clone()]);
+                Outcome::Load
+            }
+        }
+    }
+
+    /// A snapshot arrived.
+    pub fn loaded(&mut self, snapshot: Transcript) -> Outcome {
+        let Some(index) = self.index(snapshot.conversation_id) else { return Outcome::Nothing };
+        let entry = &mut self.entries[index];
+        let Some(buffer) = entry.buffer.take() else { return Outcome::Nothing };
+        entry.transcript = snapshot;
+        for event in &buffer {
+            if transcript::apply(&mut entry.transcript, event).is_err() {
+                entry.tries += 1;
+                if entry.tries >= TRIES {
+                    entry.ready = false;
+                    return Outcome::Broken;
+                }
+                entry.buffer = Some(buffer);
+                return Outcome::Load;
+            }
+        }
+        entry.ready = true;
+        Outcome::Replaced
+    }
+
+    /// The snapshot could not be had. What is shown stays; opening it again asks again.
+    pub fn failed(&mut self, id: ConversationId) {
+        if let Some(index) = self.index(id) {
+            // Without the snapshot the buffered events have nothing to stand on.
+            self.entries.remove(index);
+        }
+    }
+
+    /// Drops the idle conversations beyond the limit, and gives their ids. `keep` is on the screen.
+    pub fn evict(&mut self, keep: Option<ConversationId>) -> Vec<ConversationId> {
+        let mut dropped = Vec::new();
+        let mut index = 0;
+        while self.entries.len() > LIMIT && index < self.entries.len() {
+            let entry = &self.entries[index];
+            let id = entry.transcript.conversation_id;
+            let idle = entry.buffer.is_none() && entry.transcript.active_run().is_none();
+            if idle && Some(id) != keep {
+                self.entries.remove(index);
+                dropped.push(id);
+            } else {
+                index += 1;
+            }
+        }
+        dropped
+    }
+
+    /// Drops all but `keep`, and gives their ids: the log no longer tells how they went on.
+    pub fn forget_others(&mut self, keep: Option<ConversationId>) -> Vec<ConversationId> {
+        let (kept, dropped): (Vec<_>, Vec<_>) = std::mem::take(&mut self.entries)
+            .into_iter()
+            .partition(|entry| Some(entry.transcript.conversation_id) == keep);
+        self.entries = kept;
+        dropped.into_iter().map(|entry| entry.transcript.conversation_id).collect()
+    }
+
+    fn index(&self, id: ConversationId) -> Option<usize> {
+        self.entries.iter().rposition(|entry| entry.transcript.conversation_id == id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        protocol::{EventBody, MessageId, Position, Timestamp},
+        ui::live::story::Story,
+    };
+
+    #[test]
+    fn events_that_come_while_the_snapshot_is_on_its_way_are_applied_once() {
+        let story = Story::new("Hello", &["one ", "two ", "three"]);
+        let whole = story.after(story.events.len());
+        for snapshot_at in 0..=story.events.len() {
+            for opened_at in 0..=snapshot_at {
+                let mut shelf = Shelf::default();
+                assert!(shelf.open(story.conversation_id));
+                // The events between are in both: in the snapshot, and in the buffer.
+                for event in &story.events[opened_at..] {
+                    assert_eq!(shelf.apply(event), Outcome::Nothing);
+                }
+                assert_eq!(shelf.loaded(story.after(snapshot_at)), Outcome::Replaced);
+                assert_eq!(shelf.get(story.conversation_id), Some(&whole));
+            }
+        }
+    }
+
+    #[test]
+    fn a_conversation_in_the_background_goes_on() {
+        let (here, there) = (Story::new("Here", &["a", "b"]), Story::new("There", &["c", "d"]));
+        let mut shelf = Shelf::default();
+        shelf.put(here.after(2));
+        shelf.put(there.after(2));
+        for event in here.events[2..].iter().chain(&there.events[2..]) {
+            shelf.apply(event);
+        }
+        assert_eq!(shelf.get(here.conversation_id), Some(&here.after(here.events.len())));
+        assert!(!shelf.open(here.conversation_id), "nothing has to be asked for");
+    }
+
+    #[test]
+    fn a_missing_event_has_the_snapshot_loaded_again_and_the_old_state_stays_visible() {
+        let story = Story::new("Hello", &["one ", "two ", "three"]);
+        let mut shelf = Shelf::default();
+        shelf.put(story.after(4));
+        assert_eq!(shelf.apply(&story.events[5]), Outcome::Load);
+        assert_eq!(shelf.get(story.conversation_id), Some(&story.after(4)));
+        assert!(!shelf.open(story.conversation_id), "it is being loaded already");
+        shelf.apply(&story.events[6]);
+        assert_eq!(shelf.loaded(story.after(5)), Outcome::Replaced);
+        assert_eq!(shelf.get(story.conversation_id), Some(&story.after(7)));
+    }
+
+    #[test]
+    fn snapshots_that_never_fit_are_given_up() {
+        let story = Story::new("Hello", &["one ", "two "]);
+        let mut shelf = Shelf::default();
+        shelf.open(story.conversation_id);
+        shelf.apply(&story.events[4]);
+        let outcomes: Vec<_> = (0..3).map(|_| shelf.loaded(story.after(1))).collect();
+        assert_eq!(outcomes, [Outcome::Load, Outcome::Load, Outcome::Broken]);
+        assert!(shelf.open(story.conversation_id), "looking again tries again");
+    }
+
+    #[test]
+    fn a_snapshot_that_nobody_waits_for_changes_nothing() {
+        let story = Story::new("Hello", &["one"]);
+        let mut shelf = Shelf::default();
+        assert_eq!(shelf.loaded(story.after(3)), Outcome::Nothing);
+        shelf.put(story.after(4));
+        assert_eq!(shelf.loaded(story.after(1)), Outcome::Nothing);
+        assert_eq!(shelf.get(story.conversation_id), Some(&story.after(4)));
+    }
+
+    #[test]
+    fn the_ones_looked_at_longest_ago_go_first_but_not_those_at_work() {
+        let mut shelf = Shelf::default();
+        let working = Story::new("Working", &["on it"]);
+        shelf.put(working.after(4));
+        let ids: Vec<_> = (0..LIMIT + 2).map(|_| ConversationId::new()).collect();
+        for id in &ids {
+            shelf.put(Transcript::new(*id));
+        }
+        shelf.open(ids[1]);
+        assert_eq!(shelf.evict(Some(ids[0])), [ids[2], ids[3], ids[4]]);
+        assert!(shelf.get(working.conversation_id).is_some());
+    }
+
+    #[test]
+    fn what_is_deleted_elsewhere_is_shown_as_gone() {
+        let story = Story::new("Hello", &["one"]);
+        let mut shelf = Shelf::default();
+        shelf.put(story.after(5));
+        let event = Event {
+            position: Position(99),
+            conversation_id: story.conversation_id,
+            message_id: None,
+            body: EventBody::ConversationDeleted,
+        };
+        assert_eq!(shelf.apply(&event), Outcome::Touched(Touched::Messages));
+        assert!(shelf.get(story.conversation_id).unwrap().deleted);
+        let late = Event {
+            position: Position(100),
+            message_id: Some(MessageId::new()),
+            body: EventBody::Complete { ended_at: Timestamp(0) },
+            ..event
+        };
+        assert_eq!(shelf.apply(&late), Outcome::Load, "the server then says that it is not there");
+    }
+}

@@ -1,0 +1,132 @@
+//! The models that can be chosen, and which one is.
+
+use leptos::{prelude::*, task::spawn_local};
+
+use super::{browser, live::Live, page::Page, place::Place};
+use crate::{
+    api::rpc,
+    protocol::chat::{ModelInfo, ModelList},
+};
+
+const PICKED: &str = "parlor-model";
+/// The built-in endpoint. All that it has is the tour, a script that says so.
+const BUILT_IN: &str = "parlor";
+/// Asking again on every glance at the page would ask every endpoint.
+const FRESH_MS: f64 = 20_000.0;
+
+/// The handle that the views hold.
+#[derive(Clone, Copy)]
+pub struct Models {
+    pub list: RwSignal<ModelList>,
+    /// The person's last choice: new conversations begin with it. Known once the browser has taken over.
+    picked: RwSignal<Option<String>>,
+    asked_at: StoredValue<f64>,
+}
+
+impl Models {
+    /// Begins with what the page came with.
+    pub fn new(page: &Page) -> Self {
+        let list = page.models.clone().unwrap_or_default();
+        Self { list: RwSignal::new(list), picked: RwSignal::default(), asked_at: StoredValue::new(0.0) }
+    }
+
+    /// The browser takes over.
+    pub fn start(self) {
+        self.picked.set(browser::stored(PICKED));
+        self.asked_at.set_value(browser::uptime());
+        browser::on_presence(move |presence| {
+            if presence == browser::Presence::Visible {
+                self.refresh();
+            }
+        });
+    }
+
+    /// Asks again: a model server may have been started in the meantime.
+    pub fn refresh(self) {
+        let now = browser::uptime();
+        if now - self.asked_at.get_value() < FRESH_MS {
+            return;
+        }
+        self.asked_at.set_value(now);
+        spawn_local(async move {
+            if let Ok(list) = rpc::models().await
+                && self.list.with_untracked(|old| *old != list)
+            {
+                self.list.set(list);
+            }
+        });
+    }
+
+    /// The model that the next message here goes to.
+    pub fn chosen(self, live: Live) -> Option<String> {
+        let own = match live.here() {
+            Some(view) => view.model.get(),
+            None => self.picked.get().filter(|id| self.list.with(|list| has(list, id))),
+        };
+        own.or_else(|| self.list.with(|list| list.default.clone()))
+    }
+
+    /// The person chose a model.
+    pub fn choose(self, live: Live, id: String) {
+        browser::store(PICKED, Some(&id));
+        self.picked.set(Some(id.clone()));
+        if let Place::Conversation(conversation_id) = live.place.get_untracked() {
+            live.choose_model(conversation_id, id);
+        }
+    }
+
+    /// Whether there is nobody to talk to but the tour.
+    pub fn only_tour(self) -> bool {
+        self.list.with(|list| list.models.iter().all(|model| model.endpoint == BUILT_IN))
+    }
+}
+
+fn has(list: &ModelList, id: &str) -> bool {
+    list.models.iter().any(|model| model.id == id)
+}
+
+/// The models by endpoint, in the order in which they came. One that is chosen and not there any more is
+/// shown all the same: it is what the conversation has.
+pub fn by_endpoint(list: &ModelList, chosen: Option<&str>) -> Vec<(String, Vec<ModelInfo>)> {
+    let mut groups: Vec<(String, Vec<ModelInfo>)> = Vec::new();
+    for model in &list.models {
+        match groups.iter_mut().find(|(endpoint, _)| *endpoint == model.endpoint) {
+            Some((_, models)) => models.push(model.clone()),
+            None => groups.push((model.endpoint.clone(), vec![model.clone()])),
+        }
+    }
+    if let Some(id) = chosen.filter(|id| !has(list, id)) {
+        let gone = ModelInfo { id: id.into(), name: short(id).into(), endpoint: String::new() };
+        groups.push(("Not available now".into(), vec![gone]));
+    }
+    groups
+}
+
+/// A model's name without its endpoint.
+pub fn short(id: &str) -> &str {
+    id.split_once('/').map_or(id, |(_, model)| model)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(id: &str) -> ModelInfo {
+        let (endpoint, name) = id.split_once('/').unwrap();
+        ModelInfo { id: id.into(), name: name.into(), endpoint: endpoint.into() }
+    }
+
+    #[test]
+    fn models_are_grouped_by_endpoint_and_a_missing_one_stays_visible() {
+        let models = vec![model("a/one"), model("b/two/three"), model("a/four")];
+        let list = ModelList { models: models.clone(), ..ModelList::default() };
+        let expected = vec![
+            ("a".to_string(), vec![models[0].clone(), models[2].clone()]),
+            ("b".to_string(), vec![models[1].clone()]),
+        ];
+        assert_eq!(by_endpoint(&list, Some("a/one")), expected);
+        assert_eq!(by_endpoint(&list, None), expected);
+        let gone = ModelInfo { id: "c/old".into(), name: "old".into(), endpoint: String::new() };
+        assert_eq!(by_endpoint(&list, Some("c/old"))[2], ("Not available now".to_string(), vec![gone]));
+    }
+}

@@ -1,0 +1,65 @@
+//! Where in Parlor a person is: the address, parsed once.
+
+use serde::{Deserialize, Serialize};
+
+use crate::protocol::ConversationId;
+
+/// What an address names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Place {
+    /// A conversation that has not begun.
+    New,
+    Conversation(ConversationId),
+    /// There is nothing at this address.
+    Nowhere,
+}
+
+impl Place {
+    /// The place that a path names.
+    pub fn of(path: &str) -> Self {
+        match path.trim_end_matches('/') {
+            "" => Self::New,
+            path => path
+                .strip_prefix("/c/")
+                .and_then(|id| id.parse().ok())
+                .map_or(Self::Nowhere, Self::Conversation),
+        }
+    }
+
+    /// The path that names the place.
+    pub fn path(self) -> String {
+        match self {
+            Self::New | Self::Nowhere => "/".into(),
+            Self::Conversation(id) => {
+                let mut path = String::from("/c/");
+                path.push_str(&id.to_string());
+                path
+            }
+        }
+    }
+
+    /// The conversation that the place is.
+    pub fn conversation(self) -> Option<ConversationId> {
+        match self {
+            Self::Conversation(id) => Some(id),
+            Self::New | Self::Nowhere => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_and_its_path_are_one() {
+        let id = ConversationId::new();
+        for place in [Place::New, Place::Conversation(id)] {
+            assert_eq!(Place::of(&place.path()), place);
+        }
+        assert_eq!(Place::of(&format!("/c/{id}/")), Place::Conversation(id));
+        for path in ["/c", "/c/", "/c/what", "/settings"] {
+            assert_eq!(Place::of(path), Place::Nowhere, "{path}");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The list by day.
+
+use leptos::prelude::*;
+
+use crate::ui::{
+    clock::{Clock, Group},
+    live::ListRow,
+};
+
+/// The conversations of one heading.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DayGroup {
+    pub group: Group,
+    rows: Vec<ListRow>,
+}
+
+/// Groups the rows, which are ordered by their last activity. Follows the signals that the groups depend on.
+pub fn by_day(rows: &[ListRow], clock: Clock) -> Vec<DayGroup> {
+    let mut groups: Vec<DayGroup> = Vec::new();
+    for row in rows {
+        let group = clock.group(row.updated_at.get());
+        match groups.iter_mut().find(|day| day.group == group) {
+            Some(day) => day.rows.push(row.clone()),
+            None => groups.push(DayGroup { group, rows: vec![row.clone()] }),
+        }
+    }
+    groups
+}
+
+/// The rows of one group.
+pub fn rows(groups: &[DayGroup], group: Group) -> Vec<ListRow> {
+    groups.iter().find(|day| day.group == group).map(|day| day.rows.clone()).unwrap_or_default()
+}

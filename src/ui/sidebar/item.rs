@@ -1,0 +1,133 @@
+//! One conversation in the list.
+
+use leptos::{ev, html, prelude::*};
+
+use crate::ui::{
+    browser,
+    delete::Deletion,
+    icons,
+    live::{ListRow, use_live},
+    place::Place,
+};
+
+/// A link, what can be done with it, and whether something is at work in it.
+#[component]
+pub fn Item(row: ListRow) -> impl IntoView {
+    let live = use_live();
+    let place = Place::Conversation(row.id);
+    let here = Memo::new(move |_| live.place.get() == place);
+    let renaming = RwSignal::new(false);
+    let running = row.running.clone();
+    let show = {
+        let row = row.clone();
+        move || match renaming.get() {
+            true => view! { <Rename row=row.clone() renaming/> }.into_any(),
+            false => view! { <Entry row=row.clone() here renaming/> }.into_any(),
+        }
+    };
+    view! {
+        <li class="item" class:item-here=here class:item-running=move || running.get()>
+            {show}
+        </li>
+    }
+}
+
+#[component]
+fn Entry(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoView {
+    let deletion = expect_context::<Deletion>();
+    let ListRow { id, title, running, .. } = row;
+    let name = {
+        let title = title.clone();
+        move |action: &'static str| {
+            let title = title.clone();
+            move || [action, " “", &title.get(), "”"].concat()
+        }
+    };
+    let (rename_name, delete_name) = (name("Rename"), name("Delete"));
+    let shown = title.clone();
+    view! {
+        <a
+            class="item-link"
+            href=Place::Conversation(id).path()
+            aria-current=move || here.get().then_some("page")
+        >
+            <span class="item-title">{move || shown.get()}</span>
+            {move || running.get().then(|| view! {
+                <span class="item-dot"><span class="visually-hidden">"is answering"</span></span>
+            })}
+        </a>
+        <div class="item-actions needs-script">
+            <button
+                type="button"
+                class="icon-button"
+                aria-label=rename_name
+                title="Rename"
+                on:click=move |_| renaming.set(true)
+            >
+                {icons::pencil()}
+            </button>
+            <button
+                type="button"
+                class="icon-button"
+                aria-label=delete_name
+                title="Delete"
+                on:click=move |_| deletion.ask(id, title.get_untracked())
+            >
+                {icons::trash()}
+            </button>
+        </div>
+    }
+}
+
+/// The title as a field: Enter keeps it, Escape does not, and going elsewhere keeps it too.
+#[component]
+fn Rename(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
+    let live = use_live();
+    let input = NodeRef::<html::Input>::new();
+    Effect::new(move |_| {
+        if let Some(input) = input.get() {
+            browser::focus(&input);
+            input.select();
+        }
+    });
+    let title = row.title.get_untracked();
+    let before = title.clone();
+    let keep = move || {
+        // Leaving the field because it went away is not another answer.
+        if !renaming.get_untracked() {
+            return;
+        }
+        renaming.set(false);
+        let after = input.get_untracked().map(|input| input.value()).unwrap_or_default();
+        let after = after.trim();
+        if !after.is_empty() && after != before {
+            live.rename(row.id, after.into());
+        }
+    };
+    let keep_on_blur = keep.clone();
+    let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
+        "Enter" if !event.is_composing() => {
+            event.prevent_default();
+            keep();
+            browser::focus_selector(".item-here .item-link");
+        }
+        "Escape" => {
+            // The drawer is not meant.
+            event.prevent_default();
+            renaming.set(false);
+            browser::focus_selector(".item-here .item-link");
+        }
+        _ => {}
+    };
+    view! {
+        <input
+            node_ref=input
+            class="item-rename"
+            aria-label="Title of the conversation"
+            maxlength="200"
+            prop:value=title
+            on:keydown=on_key
+            on:blur=move |_| keep_on_blur()
+        />
+    }
+}

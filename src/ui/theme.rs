@@ -1,0 +1,83 @@
+//! Light, dark, or as the system has it.
+//!
+//! The choice is kept under [`KEY`]; a script in the page's head applies it before anything is drawn.
+
+use leptos::prelude::*;
+
+use super::{browser, icons};
+
+const KEY: &str = "parlor-theme";
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Theme {
+    #[default]
+    System,
+    Light,
+    Dark,
+}
+
+impl Theme {
+    fn from_kept(kept: Option<&str>) -> Self {
+        match kept {
+            Some("light") => Self::Light,
+            Some("dark") => Self::Dark,
+            _ => Self::System,
+        }
+    }
+
+    fn kept(self) -> Option<&'static str> {
+        match self {
+            Self::System => None,
+            Self::Light => Some("light"),
+            Self::Dark => Some("dark"),
+        }
+    }
+
+    fn next(self) -> Self {
+        match self {
+            Self::System => Self::Light,
+            Self::Light => Self::Dark,
+            Self::Dark => Self::System,
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::System => "Theme: as the system",
+            Self::Light => "Theme: light",
+            Self::Dark => "Theme: dark",
+        }
+    }
+
+    fn icon(self) -> AnyView {
+        match self {
+            Self::System => icons::system(),
+            Self::Light => icons::sun(),
+            Self::Dark => icons::moon(),
+        }
+    }
+}
+
+/// One button that goes round.
+#[component]
+pub fn ThemeSwitch() -> impl IntoView {
+    let theme = RwSignal::new(Theme::default());
+    Effect::new(move |_| theme.set(Theme::from_kept(browser::stored(KEY).as_deref())));
+    let turn = move |_| {
+        theme.update(|theme| *theme = theme.next());
+        let kept = theme.get_untracked().kept();
+        browser::store(KEY, kept);
+        browser::set_theme(kept);
+    };
+    view! {
+        <button
+            type="button"
+            class="icon-button needs-script"
+            aria-label=move || theme.get().label()
+            title=move || theme.get().label()
+            on:click=turn
+        >
+            {move || theme.get().icon()}
+        </button>
+    }
+}

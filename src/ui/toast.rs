@@ -1,0 +1,66 @@
+//! Short notes that come and go by themselves.
+
+use leptos::prelude::*;
+
+use super::{browser, icons};
+
+const SHOWN_MS: f64 = 6000.0;
+
+/// One note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Toast {
+    number: u32,
+    text: String,
+}
+
+/// The notes on the screen.
+#[derive(Clone, Copy)]
+pub struct Toasts {
+    shown: RwSignal<Vec<Toast>>,
+    count: StoredValue<u32>,
+}
+
+impl Toasts {
+    /// None yet.
+    pub fn new() -> Self {
+        Self { shown: RwSignal::default(), count: StoredValue::new(0) }
+    }
+
+    /// Shows a note for a while. Saying the same again does not show it twice.
+    pub fn say(self, text: impl Into<String>) {
+        let text = text.into();
+        self.count.update_value(|count| *count += 1);
+        let number = self.count.get_value();
+        self.shown.update(|toasts| {
+            toasts.retain(|toast| toast.text != text);
+            toasts.push(Toast { number, text });
+        });
+        browser::after(SHOWN_MS, move || self.dismiss(number)).forget();
+    }
+
+    fn dismiss(self, number: u32) {
+        self.shown.update(|toasts| toasts.retain(|toast| toast.number != number));
+    }
+}
+
+/// Where notes appear; read out when they do.
+#[component]
+pub fn ToastArea(toasts: Toasts) -> impl IntoView {
+    view! {
+        <div class="toasts" role="status" aria-live="polite">
+            <For each=move || toasts.shown.get() key=|toast| toast.number let:toast>
+                <div class="toast">
+                    <span>{toast.text}</span>
+                    <button
+                        type="button"
+                        class="icon-button"
+                        aria-label="Dismiss"
+                        on:click=move |_| toasts.dismiss(toast.number)
+                    >
+                        {icons::close()}
+                    </button>
+                </div>
+            </For>
+        </div>
+    }
+}

@@ -1,0 +1,81 @@
+//! An answer: its parts in their order, what it is doing, and how it ended.
+
+use leptos::prelude::*;
+
+use super::{footer::AnswerFooter, problem::Problem, thinking::Thinking};
+use crate::{
+    protocol::{ConversationId, RunStatus},
+    ui::{
+        live::{AnswerRow, PartRow},
+        prose::MarkdownView,
+    },
+};
+
+/// One answer.
+#[component]
+pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView {
+    let parts = row.parts.clone();
+    let part = {
+        let row = row.clone();
+        move |part: PartRow| show_part(&row, part)
+    };
+    let doing = {
+        let (run, parts) = (row.run.clone(), row.parts.clone());
+        Memo::new(move |_| {
+            run.with(|run| match run.status {
+                RunStatus::Running if run.activity.is_some() => run.activity.clone(),
+                RunStatus::Running if parts.with(Vec::is_empty) => Some("Thinking…".into()),
+                RunStatus::Waiting => Some("Waiting for you…".into()),
+                _ => None,
+            })
+        })
+    };
+    let run = row.run.clone();
+    let problem = Memo::new(move |_| run.with(|run| run.error.clone().map(|error| (run.status, error))));
+    let message_id = row.id;
+    view! {
+        <article class="message answer" aria-label="Answer">
+            <For each=move || parts.get() key=|part| part.key children=part/>
+            {move || doing.get().map(activity)}
+            {move || problem.get().map(|(status, error)| view! {
+                <Problem conversation_id message_id status error/>
+            })}
+            <AnswerFooter conversation_id row/>
+        </article>
+    }
+}
+
+fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
+    if !part.thinking {
+        return view! { <div class="prose"><MarkdownView state=part.prose/></div> }.into_any();
+    }
+    let (run, parts, key) = (row.run.clone(), row.parts.clone(), part.key);
+    let active = Memo::new(move |_| {
+        let last = parts.with(|parts| parts.last().is_some_and(|part| part.key == key));
+        last && run.with(|run| run.status == RunStatus::Running)
+    });
+    view! { <Thinking part active/> }.into_any()
+}
+
+/// Something is going on: what, in words for those who wait for long.
+pub fn activity(text: String) -> AnyView {
+    view! {
+        <div class="activity">
+            <Dots/>
+            <span class="activity-text">{text}</span>
+        </div>
+    }
+    .into_any()
+}
+
+/// Three dots that move.
+#[component]
+pub fn Dots() -> impl IntoView {
+    view! {
+        <span class="dots" aria-hidden="true">
+            <i></i>
+            <i></i>
+            <i></i>
+        </span>
+    }
+}

@@ -1,0 +1,42 @@
+//! The model's reasoning: one line while it goes on, folded away when it is done.
+
+use leptos::{ev, prelude::*, wasm_bindgen::JsCast, web_sys::HtmlDetailsElement};
+
+use super::answer::Dots;
+use crate::ui::{live::PartRow, prose::MarkdownView};
+
+/// One thinking part. `active` while it grows.
+#[component]
+pub fn Thinking(part: PartRow, active: Memo<bool>) -> impl IntoView {
+    let PartRow { live, prose, latest, .. } = part;
+    let open = RwSignal::new(false);
+    let toggled = move |event: ev::Event| {
+        if let Some(details) = event.target().and_then(|target| target.dyn_into::<HtmlDetailsElement>().ok()) {
+            open.set(details.open());
+        }
+    };
+    let summary = move || {
+        if active.get() {
+            let latest = latest.clone();
+            view! {
+                <span class="thinking-now">"Thinking"</span>
+                <Dots/>
+                <span class="thinking-latest">{move || latest.get()}</span>
+            }
+            .into_any()
+        } else {
+            view! { <span>{move || if open.get() { "Hide details" } else { "Show details" }}</span> }.into_any()
+        }
+    };
+    // Whoever reads without scripts can open what the server rendered. What streams in while it is folded
+    // is drawn when it is opened.
+    let seen = Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(!live) || open.get());
+    view! {
+        <details class="thinking" on:toggle=toggled>
+            <summary>{summary}</summary>
+            <div class="thinking-text">
+                {move || seen.get().then(|| view! { <MarkdownView state=prose.clone()/> })}
+            </div>
+        </details>
+    }
+}

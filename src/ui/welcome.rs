@@ -1,0 +1,65 @@
+//! A conversation that has not begun: what one can do here.
+
+use leptos::prelude::*;
+
+use super::{live::use_live, models::Models, place::Place};
+
+const FOR_A_MODEL: [&str; 4] = [
+    "Explain how a suspension bridge carries its load",
+    "Compare three ways to learn a language, in a table",
+    "Write a short story that ends where it began",
+    "Help me plan a quiet weekend without screens",
+];
+
+const FOR_THE_TOUR: [&str; 3] =
+    ["Show me what Parlor can do", "Show me every kind of Markdown", "How do I connect a real model?"];
+
+/// A greeting, ways to begin, and how to get somebody to talk to.
+#[component]
+pub fn Welcome() -> impl IntoView {
+    let live = use_live();
+    let models = expect_context::<Models>();
+    let only_tour = Memo::new(move |_| models.only_tour());
+    let suggestion = move |text: &'static str| {
+        let send = move |_| live.send(Place::New, text.into(), models.chosen(live));
+        view! {
+            <li>
+                <button type="button" class="suggestion" on:click=send>{text}</button>
+            </li>
+        }
+    };
+    let suggestions = move || {
+        let texts: &[&str] = if only_tour.get() { &FOR_THE_TOUR } else { &FOR_A_MODEL };
+        texts.iter().map(|text| suggestion(text)).collect_view()
+    };
+    view! {
+        <section class="welcome">
+            <h2>"What would you like to talk about?"</h2>
+            <ul class="suggestions needs-script">{suggestions}</ul>
+            {move || only_tour.get().then(how_to_connect)}
+        </section>
+    }
+}
+
+fn how_to_connect() -> impl IntoView {
+    view! {
+        <aside class="hint">
+            <h3>"You are talking to the tour"</h3>
+            <p>
+                "It is a script that comes with Parlor, not a model. To talk with a real one, do one of these and come back to this page:"
+            </p>
+            <ul>
+                <li>
+                    "Start "
+                    <a href="https://ollama.com" rel="noreferrer" target="_blank">"Ollama"</a>
+                    ", llama.cpp’s server or LM Studio on this machine. Parlor finds it at its usual port."
+                </li>
+                <li>
+                    "Start Parlor with "<code>"OPENAI_BASE_URL"</code>" and "<code>"OPENAI_API_KEY"</code>
+                    " set, for any service that speaks OpenAI’s protocol."
+                </li>
+                <li>"Name endpoints in "<code>"Leptos.toml"</code>"."</li>
+            </ul>
+        </aside>
+    }
+}
