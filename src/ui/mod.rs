@@ -1,9 +1,3 @@
-<<<<<<< HEAD
-//! Stand-in.
-use leptos::prelude::*;
-#[component]
-pub fn Root() -> impl IntoView { view! { <p>"soon"</p> } }
-=======
 //! The page: Leptos components, the live state that they read, and the small boundary to the browser.
 //!
 //! - [`page`]: the snapshots that a page begins with; [`place`]: what its address names
@@ -61,4 +55,3 @@ pub fn Root() -> impl IntoView {
         </Router>
     }
 }
->>>>>>> 92f280c (The page: live state, components and the browser boundary)
