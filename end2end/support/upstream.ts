@@ -16,8 +16,30 @@ export class Upstream {
     return `${this.url}/v1`;
   }
 
-  /** One request of its control interface, e.g. `control('POST', 'scripts', {…})`. */
-  async control(method: 'GET' | 'POST' | 'DELETE', what: string, body?: unknown): Promise<any> {
+  /**
+   * What the model will answer, e.g. `script({ when: { user_contains: 'greet' }, steps: [{ text: 'Hello' }, { gate: 'rest' },
+   * { text: ' world' }, { finish: 'stop' }] })`. tests/upstream/src/script.rs has all the words.
+   */
+  script(script: Script): Promise<void> {
+    return this.#control('POST', 'scripts', script);
+  }
+
+  /** Waits until an answer stands at the gate: all before it has been sent, nothing after it. */
+  reached(gate: string): Promise<void> {
+    return this.#control('GET', `gates/${encodeURIComponent(gate)}`);
+  }
+
+  /** Lets what stands at the gate go on. */
+  open(gate: string): Promise<void> {
+    return this.#control('POST', `gates/${encodeURIComponent(gate)}`);
+  }
+
+  /** Every request that Parlor has sent. */
+  requests(): Promise<any[]> {
+    return this.#control('GET', 'requests');
+  }
+
+  async #control(method: 'GET' | 'POST', what: string, body?: unknown): Promise<any> {
     const response = await fetch(`${this.url}/control/${what}`, {
       method,
       headers: body === undefined ? {} : { 'content-type': 'application/json' },
@@ -25,6 +47,12 @@ export class Upstream {
     });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} /control/${what}: ${response.status} ${text}`);
-    return text === '' ? undefined : JSON.parse(text);
+    return text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : undefined;
   }
 }
+
+export type Script = {
+  when?: { user_contains?: string; [condition: string]: unknown };
+  steps: Record<string, unknown>[];
+  times?: number;
+};

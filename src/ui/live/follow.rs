@@ -7,7 +7,7 @@ use super::{
     link::{Effect, Input, Link, Ms, Status},
 };
 use crate::{
-    protocol::{Event, sse},
+    protocol::{Event, Notice, sse},
     ui::{
         browser::{self, Presence, StreamEvent},
         clock::Clock,
@@ -139,14 +139,11 @@ impl Live {
         let mut changes = Vec::new();
         let mut lost = !decoded;
         for frame in frames {
-            match frame.event.as_deref() {
-                None => match serde_json::from_str::<Event>(&frame.data) {
-                    Ok(event) => self.with(|state| state.session.apply(&event, &mut changes)),
-                    Err(_) => lost = true,
-                },
-                Some("reset") => lost = true,
-                // Something for later versions of this page.
-                Some(_) => {}
+            match serde_json::from_str::<Event>(&frame.data) {
+                Ok(event) => self.with(|state| state.session.apply(&event, &mut changes)),
+                // Just now the server cannot read its log; the stream ends, and the link tries again.
+                Err(_) if is_unavailable(&frame.data) => {}
+                Err(_) => lost = true,
             }
             if lost {
                 break;
@@ -205,4 +202,8 @@ impl Live {
         self.flush();
         true
     }
+}
+
+fn is_unavailable(data: &str) -> bool {
+    matches!(serde_json::from_str(data), Ok(Notice::Unavailable))
 }
