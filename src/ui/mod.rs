@@ -22,7 +22,6 @@ mod models;
 mod not_found;
 mod page;
 mod place;
-mod prose;
 mod sidebar;
 mod theme;
 mod toast;

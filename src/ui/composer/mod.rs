@@ -7,7 +7,7 @@ use leptos::{ev, html, prelude::*};
 use self::picker::{ModelPicker, Problems};
 use super::{
     browser, drafts, icons,
-    live::{Live, use_live},
+    live::{Live, Phase, use_live},
     models::Models,
     place::Place,
 };
@@ -19,7 +19,8 @@ pub fn Composer() -> impl IntoView {
     let models = expect_context::<Models>();
     let area = NodeRef::<html::Textarea>::new();
     let busy = Memo::new(move |_| {
-        live.here().is_some_and(|view| view.running.with(Option::is_some) || view.waiting.get())
+        live.here()
+            .is_some_and(|view| view.running.with(Option::is_some) || view.waiting.get())
     });
     keep_draft(live, area);
 
@@ -51,10 +52,15 @@ pub fn Composer() -> impl IntoView {
         }
     };
     let id = move || live.place.get().conversation();
+    // Where nothing is there is nobody to write to.
+    let nobody = move || match live.here() {
+        Some(view) => view.phase.get() == Phase::Missing,
+        None => live.place.get() == Place::Nowhere,
+    };
     view! {
         <form
             class="composer"
-            class:hidden=move || live.place.get() == Place::Nowhere
+            class:hidden=nobody
             method="post"
             action="/send"
             on:submit=move |event| {
@@ -63,6 +69,11 @@ pub fn Composer() -> impl IntoView {
             }
         >
             <Unsent/>
+            <Show when=move || busy.get()>
+                <p class="composer-note without-script">
+                    "The answer is still being written. Load the page again to see more of it."
+                </p>
+            </Show>
             <div class="composer-box">
                 {move || id().map(|id| view! { <input type="hidden" name="conversation_id" value=id.to_string()/> })}
                 <label class="visually-hidden" for="message">"Message"</label>
@@ -117,7 +128,12 @@ fn Unsent() -> impl IntoView {
     let live = use_live();
     let error = move || {
         let place = live.place.get();
-        live.unsent.with(|unsent| unsent.iter().find(|(of, _)| *of == place).map(|(_, error)| error.clone()))
+        live.unsent.with(|unsent| {
+            unsent
+                .iter()
+                .find(|(of, _)| *of == place)
+                .map(|(_, error)| error.clone())
+        })
     };
     let shown = move || {
         error().map(|error| {

@@ -35,7 +35,9 @@ pub fn Item(row: ListRow) -> impl IntoView {
 #[component]
 fn Entry(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoView {
     let deletion = expect_context::<Deletion>();
-    let ListRow { id, title, running, .. } = row;
+    let ListRow {
+        id, title, running, ..
+    } = row;
     let name = {
         let title = title.clone();
         move |action: &'static str| {
@@ -87,7 +89,8 @@ fn Rename(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
     Effect::new(move |_| {
         if let Some(input) = input.get() {
             browser::focus(&input);
-            input.select();
+            // The press that brought us here ends after this, and would take the selection away.
+            browser::next_frame(move || input.select());
         }
     });
     let title = row.title.get_untracked();
@@ -98,7 +101,10 @@ fn Rename(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
             return;
         }
         renaming.set(false);
-        let after = input.get_untracked().map(|input| input.value()).unwrap_or_default();
+        let after = input
+            .get_untracked()
+            .map(|input| input.value())
+            .unwrap_or_default();
         let after = after.trim();
         if !after.is_empty() && after != before {
             live.rename(row.id, after.into());

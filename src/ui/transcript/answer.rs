@@ -4,10 +4,10 @@ use leptos::prelude::*;
 
 use super::{footer::AnswerFooter, problem::Problem, thinking::Thinking};
 use crate::{
-    protocol::{ConversationId, RunStatus},
+    protocol::{ConversationId, MessageId, RunStatus},
     ui::{
         live::{AnswerRow, PartRow},
-        prose::MarkdownView,
+        markdown::MarkdownView,
     },
 };
 
@@ -46,15 +46,28 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
 }
 
 fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
+    let prefix = part_id(row.id, part.key);
     if !part.thinking {
-        return view! { <div class="prose"><MarkdownView state=part.prose/></div> }.into_any();
+        return view! { <div class="prose"><MarkdownView state=part.prose prefix/></div> }.into_any();
     }
     let (run, parts, key) = (row.run.clone(), row.parts.clone(), part.key);
     let active = Memo::new(move |_| {
         let last = parts.with(|parts| parts.last().is_some_and(|part| part.key == key));
         last && run.with(|run| run.status == RunStatus::Running)
     });
-    view! { <Thinking part active/> }.into_any()
+    view! { <Thinking part prefix active/> }.into_any()
+}
+
+/// What the ids inside a part begin with: unique on the page.
+fn part_id(message: MessageId, (node, part): (usize, usize)) -> String {
+    [
+        &message.to_string(),
+        "-",
+        &node.to_string(),
+        "-",
+        &part.to_string(),
+    ]
+    .concat()
 }
 
 /// Something is going on: what, in words for those who wait for long.

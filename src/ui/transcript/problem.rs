@@ -17,7 +17,7 @@ pub fn Problem(
 ) -> impl IntoView {
     let live = use_live();
     let what = match status {
-        RunStatus::Interrupted => "The answer was interrupted. What had come is kept.",
+        RunStatus::Interrupted => "The answer was interrupted.",
         _ => "The model could not answer.",
     };
     let RunError { message, hint, .. } = error;

@@ -3,15 +3,20 @@
 use leptos::{ev, prelude::*, wasm_bindgen::JsCast, web_sys::HtmlDetailsElement};
 
 use super::answer::Dots;
-use crate::ui::{live::PartRow, prose::MarkdownView};
+use crate::ui::{live::PartRow, markdown::MarkdownView};
 
-/// One thinking part. `active` while it grows.
+/// One thinking part. `active` while it grows; `prefix` begins the ids in it.
 #[component]
-pub fn Thinking(part: PartRow, active: Memo<bool>) -> impl IntoView {
-    let PartRow { live, prose, latest, .. } = part;
+pub fn Thinking(part: PartRow, prefix: String, active: Memo<bool>) -> impl IntoView {
+    let PartRow {
+        live, prose, latest, ..
+    } = part;
     let open = RwSignal::new(false);
     let toggled = move |event: ev::Event| {
-        if let Some(details) = event.target().and_then(|target| target.dyn_into::<HtmlDetailsElement>().ok()) {
+        if let Some(details) = event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlDetailsElement>().ok())
+        {
             open.set(details.open());
         }
     };
@@ -25,7 +30,8 @@ pub fn Thinking(part: PartRow, active: Memo<bool>) -> impl IntoView {
             }
             .into_any()
         } else {
-            view! { <span>{move || if open.get() { "Hide details" } else { "Show details" }}</span> }.into_any()
+            view! { <span>{move || if open.get() { "Hide details" } else { "Show details" }}</span> }
+                .into_any()
         }
     };
     // Whoever reads without scripts can open what the server rendered. What streams in while it is folded
@@ -35,7 +41,7 @@ pub fn Thinking(part: PartRow, active: Memo<bool>) -> impl IntoView {
         <details class="thinking" on:toggle=toggled>
             <summary>{summary}</summary>
             <div class="thinking-text">
-                {move || seen.get().then(|| view! { <MarkdownView state=prose.clone()/> })}
+                {move || seen.get().then(|| view! { <MarkdownView state=prose.clone() prefix=prefix.clone()/> })}
             </div>
         </details>
     }
