@@ -5,7 +5,7 @@ use leptos::{ev, html, prelude::*};
 use crate::{
     protocol::RunError,
     ui::{
-        icons,
+        browser, icons,
         live::use_live,
         models::{Models, by_endpoint},
     },
@@ -26,7 +26,8 @@ pub fn ModelPicker() -> impl IntoView {
     Effect::new(move |_| {
         groups.track();
         if let (Some(select), Some(chosen)) = (select.get(), chosen.get()) {
-            select.set_value(&chosen);
+            // The options that go with it may be about to be drawn.
+            browser::next_frame(move || select.set_value(&chosen));
         }
     });
     let on_change = move |_: ev::Event| {
