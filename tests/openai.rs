@@ -311,7 +311,7 @@ async fn a_wrong_key_is_not_shown_even_if_the_server_repeats_it() {
 async fn an_endpoint_that_is_not_there_says_why() {
     let dead = Upstream::start().await;
     let url = dead.url();
-    drop(dead);
+    dead.stop().await;
     let upstream = Upstream::start().await;
     for (base_url, cause) in [
         (url.clone(), "nothing answers there (connection refused)"),
