@@ -108,10 +108,9 @@ pub fn of_status(
 ) -> ModelError {
     let described = Described::from_body(body);
     let said = facts.quote(&described.message);
-    let because = if said.is_empty() {
-        ".".into()
-    } else {
-        format!(": {said}")
+    let because = match said.as_str() {
+        "" => ".".into(),
+        said => format!(": {}", sentence(said)),
     };
     let after = retry_after(headers, SystemTime::now());
     let unavailable = Unavailable { after };
@@ -207,9 +206,15 @@ pub fn in_stream(facts: &Facts, error: &Value) -> ModelError {
     facts.error(
         kind,
         "stream_error",
-        format!("reported an error in its answer: {said}"),
+        format!("reported an error in its answer: {}", sentence(&said)),
         "",
     )
+}
+
+/// With an end, so that something can follow it.
+fn sentence(words: &str) -> String {
+    let ends = words.ends_with(['.', '!', '?', '…']);
+    format!("{words}{}", if ends { "" } else { "." })
 }
 
 fn no_credit(facts: &Facts, because: &str) -> ModelError {

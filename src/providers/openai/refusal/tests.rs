@@ -36,7 +36,7 @@ fn a_message_names_the_endpoint_the_cause_and_the_setting_and_no_secret() {
     assert_eq!(error.error.code, "key_refused");
     assert_eq!(
         error.error.message,
-        "The endpoint “acme” (https://acme.example/v1) refused the API key (401): Wrong key •••, someone:•••"
+        "The endpoint “acme” (https://acme.example/v1) refused the API key (401): Wrong key •••, someone:•••."
     );
     assert_eq!(
         error.error.hint,
