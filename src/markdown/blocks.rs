@@ -53,7 +53,7 @@ pub enum Alignment {
     Right,
 }
 
-/// A piece of running text. Neighbouring texts are always one `Text`.
+/// A piece of running text. Neighbouring texts are always one `Text`; a line break of the source is a `\n` in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inline {
     Text(String),
@@ -74,11 +74,10 @@ pub enum Inline {
         alt: String,
     },
     FootnoteReference(String),
-    SoftBreak,
     HardBreak,
 }
 
-/// The text of inlines without their markup, breaks as spaces.
+/// The text of inlines without their markup.
 pub fn plain_text(inlines: &[Inline]) -> String {
     let mut text = String::new();
     collect_text(inlines, &mut text);
@@ -95,7 +94,7 @@ fn collect_text(inlines: &[Inline], out: &mut String) {
             | Inline::Link { children, .. } => collect_text(children, out),
             Inline::Image { alt, .. } => out.push_str(alt),
             Inline::FootnoteReference(_) => {}
-            Inline::SoftBreak | Inline::HardBreak => out.push(' '),
+            Inline::HardBreak => out.push('\n'),
         }
     }
 }

@@ -14,10 +14,15 @@
 //! against abuse count over a whole text (100 KB of expanded reference links, 262,144 cells that a table's short rows
 //! lack); past those a text that was streamed may differ from the same text parsed at once.
 
+mod address;
 mod blocks;
+mod builder;
 mod closing;
 mod diff;
 mod document;
+mod emphasis;
+mod frame;
+mod leaf;
 mod links;
 mod parse;
 mod part;
@@ -33,4 +38,5 @@ pub use blocks::{Alignment, Block, Cell, Inline, Item, plain_text};
 pub use document::Document;
 pub use links::is_allowed as is_allowed_link;
 pub use parse::parse;
-pub use patch::{Patch, apply};
+pub use patch::{Patch, Path, apply};
+pub use references::key as label_key;

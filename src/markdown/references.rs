@@ -45,7 +45,7 @@ fn escape(text: &str, out: &mut String) {
 
 /// A key under which labels that mean the same are equal. Some that don't may be equal too: the key only chooses what
 /// the parser gets to see, and the parser compares the labels themselves.
-pub(super) fn key(label: &str) -> String {
+pub fn key(label: &str) -> String {
     let bare: String = label
         .chars()
         .filter(|c| !c.is_whitespace() && !matches!(c, '>' | '\\'))

@@ -5,6 +5,10 @@
 //! only shown until more text comes.
 
 use std::collections::HashMap;
+use std::ops::Range;
+
+use super::address::{Address, address};
+use super::emphasis::Emphasis;
 
 /// How long an open bracket is held back. What is longer will hardly become a link.
 pub(super) const LONGEST_BRACKET: usize = 300;
@@ -44,18 +48,6 @@ pub(super) fn complete(text: &str, place: Place, out: &mut String) {
     scan.write(code, out);
 }
 
-/// A run of `*`, `_` or `~` that may begin emphasis.
-#[derive(Clone, Copy, Debug)]
-struct Opener {
-    at: usize,
-    byte: u8,
-    /// How many of the run are not closed yet; they are its last ones.
-    open: usize,
-    /// How long the run is.
-    length: usize,
-    both: bool,
-}
-
 #[derive(Debug, Default)]
 struct Scan<'a> {
     text: &'a str,
@@ -65,13 +57,11 @@ struct Scan<'a> {
     solid: usize,
     /// What comes from here on is not shown.
     end: usize,
-    openers: Vec<Opener>,
-    /// Below which opener there is none for a closer of this kind (as in CommonMark's own algorithm).
-    bottoms: HashMap<(u8, bool, usize), usize>,
+    emphasis: Emphasis,
     /// Where `[` and `![` stand that are not closed.
     brackets: Vec<usize>,
     /// Brackets of links whose address breaks off: markup that is left out.
-    dropped: Option<std::ops::Range<usize>>,
+    dropped: Option<Range<usize>>,
 }
 
 impl Scan<'_> {
@@ -162,82 +152,16 @@ impl Scan<'_> {
         self.text.len()
     }
 
-    /// Takes a run of delimiters as CommonMark does, and returns where it ends.
+    /// Takes a run of delimiters and returns where it ends.
     fn delimiters(&mut self, at: usize) -> usize {
-        let byte = self.bytes[at];
-        let length = self.run_length(at);
-        let after = at + length;
+        let run = &self.text[at..at + self.run_length(at)];
+        let after = at + run.len();
         if after >= self.solid {
             self.end = at;
-            return after;
-        }
-        // A single tilde is mostly "about".
-        if byte == b'~' && length != 2 {
-            return after;
-        }
-        let before = self.text[..at].chars().next_back().unwrap_or(' ');
-        let next = self.text[after..].chars().next().unwrap_or(' ');
-        let punctuation = |c: char| c.is_ascii_punctuation() || (!c.is_alphanumeric() && !c.is_whitespace());
-        let left =
-            !next.is_whitespace() && (!punctuation(next) || before.is_whitespace() || punctuation(before));
-        let right =
-            !before.is_whitespace() && (!punctuation(before) || next.is_whitespace() || punctuation(next));
-        let (can_open, can_close) = match byte {
-            b'_' => (
-                left && (!right || punctuation(before)),
-                right && (!left || punctuation(next)),
-            ),
-            _ => (left, right),
-        };
-        let mut open = length;
-        if can_close {
-            open = self.close(byte, length, can_open);
-        }
-        if can_open && open > 0 {
-            self.openers.push(Opener {
-                at: after - open,
-                byte,
-                open,
-                length,
-                both: can_close,
-            });
+        } else {
+            self.emphasis.take(at, run, &self.text[..at], &self.text[after..]);
         }
         after
-    }
-
-    /// Matches a closing run with the openers before it and returns how much of the run is left.
-    fn close(&mut self, byte: u8, length: usize, both: bool) -> usize {
-        let mut left = length;
-        let key = (byte, both, length % 3);
-        let mut index = self.openers.len();
-        let bottom = self.bottoms.get(&key).copied().unwrap_or(0);
-        while left > 0 && index > bottom {
-            index -= 1;
-            let opener = self.openers[index];
-            let odd = (opener.both || both)
-                && (opener.length + length).is_multiple_of(3)
-                && !(opener.length.is_multiple_of(3) && length.is_multiple_of(3));
-            if opener.byte != byte || odd || (byte == b'~' && opener.length != length) {
-                continue;
-            }
-            let used = if opener.open >= 2 && left >= 2 { 2 } else { 1 };
-            left -= used;
-            self.openers.truncate(index + 1);
-            if opener.open == used {
-                self.openers.pop();
-            } else {
-                self.openers[index].open -= used;
-                index += 1;
-            }
-        }
-        let openers = self.openers.len();
-        self.bottoms
-            .values_mut()
-            .for_each(|bottom| *bottom = openers.min(*bottom));
-        if left > 0 {
-            self.bottoms.insert(key, openers);
-        }
-        left
     }
 
     /// `[^label`: returns where it ends, or leaves it out if it breaks off.
@@ -273,8 +197,6 @@ impl Scan<'_> {
                     let marker = if self.bytes[open] == b'!' { 2 } else { 1 };
                     self.dropped = Some(open..open + marker);
                     self.end = at;
-                    self.openers
-                        .retain(|opener| opener.at < open || opener.at >= open + marker);
                     at + 1
                 }
             },
@@ -347,10 +269,14 @@ impl Scan<'_> {
             None => out.push_str(&self.text[..end]),
         }
         out.push_str(&tail);
-        for opener in self.openers.iter().rev().filter(|opener| opener.at < end) {
-            for _ in 0..opener.open {
-                out.push(char::from(opener.byte));
-            }
+        for opener in self
+            .emphasis
+            .openers()
+            .iter()
+            .rev()
+            .filter(|opener| opener.at < end)
+        {
+            opener.close(out);
         }
     }
 
@@ -358,86 +284,13 @@ impl Scan<'_> {
     fn trim_end(&mut self) {
         loop {
             self.end = self.text[..self.end].trim_end().len();
-            match self.openers.last() {
-                Some(opener) if opener.at >= self.end => {
-                    self.openers.pop();
-                }
-                Some(opener) if opener.at + opener.open == self.end => {
-                    self.end = opener.at;
-                    self.openers.pop();
+            match self.emphasis.openers().last().copied() {
+                Some(opener) if opener.end() >= self.end => {
+                    self.end = self.end.min(opener.at);
+                    self.emphasis.pop();
                 }
                 _ => return,
             }
         }
     }
-}
-
-enum Address {
-    /// It is whole and this long, parentheses included.
-    Complete(usize),
-    /// It breaks off.
-    Open,
-    /// It is none.
-    None,
-}
-
-/// Reads `(href "title")`.
-fn address(text: &str) -> Address {
-    let bytes = text.as_bytes();
-    let space = |at: usize| {
-        at + bytes[at..]
-            .iter()
-            .take_while(|byte| byte.is_ascii_whitespace())
-            .count()
-    };
-    let mut at = space(1);
-    if bytes.get(at) == Some(&b'<') {
-        match text[at + 1..].find(['>', '<', '\n']) {
-            Some(end) if bytes[at + 1 + end] == b'>' => at += end + 2,
-            Some(_) => return Address::None,
-            None => return Address::Open,
-        }
-    } else {
-        let mut depth = 0;
-        while let Some(byte) = bytes.get(at) {
-            match byte {
-                b'\\' => at += 1,
-                b'(' => depth += 1,
-                b')' if depth == 0 => break,
-                b')' => depth -= 1,
-                byte if byte.is_ascii_whitespace() => break,
-                _ => {}
-            }
-            at += 1;
-        }
-    }
-    if at >= bytes.len() {
-        return Address::Open;
-    }
-    at = space(at);
-    let close = match bytes.get(at) {
-        None => return Address::Open,
-        Some(b')') => return Address::Complete(at + 1),
-        Some(b'"') => b'"',
-        Some(b'\'') => b'\'',
-        Some(b'(') => b')',
-        Some(_) => return Address::None,
-    };
-    at += 1;
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b'\\' => at += 1,
-            byte if byte == close => {
-                let end = space(at + 1);
-                return match bytes.get(end) {
-                    None => Address::Open,
-                    Some(b')') => Address::Complete(end + 1),
-                    Some(_) => Address::None,
-                };
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    Address::Open
 }

@@ -5,11 +5,8 @@
 //! All of this is for showing only. Whatever is guessed wrong here is put right by the lines that follow, or by the end.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
-
-use super::parse::options;
+use super::leaf::{Leaf, LeafKind};
 use super::repair::{self, Place};
 
 /// The tail as it is to be shown. `lead` is what the parser has to see before it. What is parsed is added to `parsed`.
@@ -95,104 +92,6 @@ fn repaired<'a>(text: String, lead: &str, leaf: &Leaf, cut_at_pipe: bool) -> Cow
 fn has_blank_end(text: &str, leaf: &Leaf) -> bool {
     let content = text[..leaf.span.end].trim_end_matches('\n').len();
     text[content..].bytes().filter(|byte| *byte == b'\n').count() > 1
-}
-
-/// The last block of a text that has text in it.
-#[derive(Debug)]
-struct Leaf {
-    kind: LeafKind,
-    span: Range<usize>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LeafKind {
-    None,
-    Paragraph,
-    Heading,
-    Cell,
-    Fence,
-    Code,
-    Html,
-}
-
-impl Leaf {
-    fn last(text: &str) -> Self {
-        let mut leaf = Leaf {
-            kind: LeafKind::None,
-            span: 0..0,
-        };
-        // Whether the current leaf has tags of its own; the paragraphs of a tight list have none.
-        let mut tagged = false;
-        for (event, span) in Parser::new_ext(text, options()).into_offset_iter() {
-            let kind = match &event {
-                Event::Start(Tag::Paragraph) => LeafKind::Paragraph,
-                Event::Start(Tag::Heading { .. }) => LeafKind::Heading,
-                Event::Start(Tag::TableCell) if span.is_empty() => continue,
-                Event::Start(Tag::TableCell) => LeafKind::Cell,
-                Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => LeafKind::Fence,
-                Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => LeafKind::Code,
-                Event::Start(Tag::HtmlBlock) => LeafKind::Html,
-                Event::Rule => LeafKind::None,
-                Event::Start(
-                    Tag::BlockQuote(_)
-                    | Tag::List(_)
-                    | Tag::Item
-                    | Tag::FootnoteDefinition(_)
-                    | Tag::Table(_),
-                )
-                | Event::End(
-                    TagEnd::BlockQuote(_)
-                    | TagEnd::List(_)
-                    | TagEnd::Item
-                    | TagEnd::FootnoteDefinition
-                    | TagEnd::Table,
-                ) => {
-                    tagged = false;
-                    if matches!(event, Event::Start(_)) {
-                        leaf = Leaf {
-                            kind: LeafKind::None,
-                            span,
-                        };
-                    } else {
-                        // What comes next in the same item is another paragraph.
-                        leaf.span.end = leaf.span.end.max(leaf.span.start);
-                    }
-                    continue;
-                }
-                Event::End(
-                    TagEnd::Paragraph
-                    | TagEnd::Heading(_)
-                    | TagEnd::CodeBlock
-                    | TagEnd::HtmlBlock
-                    | TagEnd::TableCell
-                    | TagEnd::TableHead
-                    | TagEnd::TableRow,
-                )
-                | Event::Start(Tag::TableHead | Tag::TableRow) => {
-                    tagged = false;
-                    continue;
-                }
-                _ if tagged => continue,
-                _ if leaf.kind == LeafKind::Paragraph
-                    && span.start >= leaf.span.start
-                    && !leaf.span.is_empty() =>
-                {
-                    leaf.span.end = leaf.span.end.max(span.end);
-                    continue;
-                }
-                _ => {
-                    leaf = Leaf {
-                        kind: LeafKind::Paragraph,
-                        span,
-                    };
-                    continue;
-                }
-            };
-            tagged = !matches!(event, Event::Rule);
-            leaf = Leaf { kind, span };
-        }
-        leaf
-    }
 }
 
 /// Where to cut a text whose last line (which begins at `line`) may yet become a marker of some block.

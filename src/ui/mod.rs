@@ -3,6 +3,7 @@
 //! - [`page`]: the snapshots that a page begins with; [`place`]: what its address names
 //! - [`live`]: the state that the stream of events keeps true, and the intents that change it
 //! - [`chat`]: the one layout, with [`sidebar`], [`header`], [`transcript`], [`welcome`] and [`composer`] in it
+//! - [`markdown`]: text of a model as views that follow it while it grows
 //! - [`browser`]: the only module here that knows whether it runs in one
 //!
 //! Nothing here decides what an event means (that is `protocol`), nor what an intent does (that is the server).
@@ -16,6 +17,7 @@ mod drafts;
 mod header;
 mod icons;
 mod live;
+pub mod markdown;
 mod models;
 mod not_found;
 mod page;

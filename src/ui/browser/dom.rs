@@ -71,16 +71,17 @@ pub fn close_popover(element: &HtmlElement) {
 /// An observer; it ends when this is dropped.
 pub struct Watch(SendWrapper<Observer>);
 
+/// With what it calls, which must live as long.
 enum Observer {
-    Size(ResizeObserver, Closure<dyn Fn()>),
-    Sight(IntersectionObserver, Closure<dyn Fn(js_sys::Array)>),
+    Size { observer: ResizeObserver, _call: Closure<dyn Fn()> },
+    Sight { observer: IntersectionObserver, _call: Closure<dyn Fn(js_sys::Array)> },
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
         match &*self.0 {
-            Observer::Size(observer, _) => observer.disconnect(),
-            Observer::Sight(observer, _) => observer.disconnect(),
+            Observer::Size { observer, .. } => observer.disconnect(),
+            Observer::Sight { observer, .. } => observer.disconnect(),
         }
     }
 }
@@ -90,7 +91,7 @@ pub fn on_resize(element: &Element, call: impl Fn() + 'static) -> Watch {
     let call = Closure::<dyn Fn()>::new(call);
     let observer = ResizeObserver::new(call.as_ref().unchecked_ref()).expect("every browser with WASM has it");
     observer.observe(element);
-    Watch(SendWrapper::new(Observer::Size(observer, call)))
+    Watch(SendWrapper::new(Observer::Size { observer, _call: call }))
 }
 
 /// Calls whenever an element comes into sight.
@@ -103,5 +104,5 @@ pub fn on_seen(element: &Element, call: impl Fn() + 'static) -> Watch {
     });
     let observer = IntersectionObserver::new(call.as_ref().unchecked_ref()).expect("every browser with WASM has it");
     observer.observe(element);
-    Watch(SendWrapper::new(Observer::Sight(observer, call)))
+    Watch(SendWrapper::new(Observer::Sight { observer, _call: call }))
 }

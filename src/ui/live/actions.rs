@@ -2,7 +2,7 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{Live, outbox::Sending};
+use super::{Live, outbox::Settled};
 use crate::{
     api::{ApiError, error::ErrorCode, rpc},
     protocol::{ConversationId, IntentId, MessageId, RunStatus, Transcript, intent},
@@ -61,10 +61,15 @@ impl Live {
         self.unsent.update(|unsent| unsent.push((sending.from, error.message.clone())));
     }
 
-    /// A message that seemed lost is there: nobody needs to send it again.
-    pub(super) fn got_through(self, sending: &Sending) {
-        drafts::take_out(sending.from, &sending.intent.text);
-        self.unsent.update(|unsent| unsent.retain(|(place, _)| *place != sending.from));
+    /// Does what follows from what became of a conversation's messages.
+    pub(super) fn settled(self, settled: Settled) {
+        if let Some(sending) = settled.got_through {
+            drafts::take_out(sending.from, &sending.intent.text);
+            self.unsent.update(|unsent| unsent.retain(|(place, _)| *place != sending.from));
+        }
+        if let Some(run) = settled.stop {
+            self.stop_run(run);
+        }
     }
 
     /// Stops what the conversation is doing.

@@ -26,7 +26,7 @@ pub use self::{
 };
 use self::{
     follow::Follow,
-    outbox::Outbox,
+    outbox::{Outbox, Settled},
     session::{Change, Session},
 };
 use super::{
@@ -131,6 +131,10 @@ impl Live {
     /// The person is at a place: what it shows is loaded if it is not here.
     pub fn visit(self, place: Place) {
         let Some(id) = place.conversation() else { return };
+        // What is deleted does not come back.
+        if self.view(id).phase.with_untracked(|phase| *phase == Phase::Missing) {
+            return;
+        }
         let load = self.with(|state| {
             let load = state.session.shelf.open(id);
             let dropped = state.session.shelf.evict(Some(id));
@@ -239,12 +243,9 @@ impl Live {
 
     /// Brings the signals up to the session.
     fn flush(self) {
-        let (listing, returned) = self.with(|state| {
+        let (listing, settled) = self.with(|state| {
             let dirty = std::mem::take(&mut state.dirty);
-            let mut returned = Vec::new();
-            for id in &dirty.conversations {
-                returned.extend(state.sync(*id));
-            }
+            let settled: Vec<_> = dirty.conversations.iter().filter_map(|id| state.sync(*id)).collect();
             for (id, message) in &dirty.messages {
                 if let (Some(view), Some(transcript)) = (state.known_view(*id), state.session.shelf.get(*id)) {
                     view.sync_message(transcript, *message);
@@ -253,15 +254,15 @@ impl Live {
             if dirty.list {
                 list_rows::sync(self.list, &state.session.listing);
             }
-            (dirty.list.then(|| state.session.listing.has_more()), returned)
+            (dirty.list.then(|| state.session.listing.has_more()), settled)
         });
         if let Some(has_more) = listing
             && self.has_more.get_untracked() != has_more
         {
             self.has_more.set(has_more);
         }
-        for sending in returned {
-            self.got_through(&sending);
+        for settled in settled {
+            self.settled(settled);
         }
     }
 }
@@ -280,11 +281,11 @@ impl State {
         view
     }
 
-    /// Brings a conversation's signals up to its transcript. Gives a message that did get through after all.
-    fn sync(&mut self, id: ConversationId) -> Option<outbox::Sending> {
+    /// Brings a conversation's signals up to its transcript.
+    fn sync(&mut self, id: ConversationId) -> Option<Settled> {
         let view = self.view(id);
         let transcript = self.session.shelf.get(id)?;
-        let returned = self.outbox.settle(transcript);
+        let settled = self.outbox.settle(transcript);
         let pending = self.outbox.of(id).map(|sending| Message {
             id: sending.intent.user_message_id,
             parent_id: transcript.active_leaf,
@@ -292,7 +293,7 @@ impl State {
             body: MessageBody::User { text: sending.intent.text.clone() },
         });
         view.sync(transcript, pending.as_ref(), self.live);
-        returned
+        Some(settled)
     }
 }
 

@@ -21,6 +21,15 @@ pub struct Sending {
     stop: bool,
 }
 
+/// What became of a conversation's messages.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Settled {
+    /// A run began that the person did not want any more.
+    pub stop: Option<MessageId>,
+    /// A message that came back is there all the same: nobody should send it again.
+    pub got_through: Option<Sending>,
+}
+
 /// The messages on their way, and those that came back.
 #[derive(Debug, Default)]
 pub struct Outbox {
@@ -74,19 +83,23 @@ impl Outbox {
         Some(sending)
     }
 
-    /// Looks whether a conversation's message has its run, or one that came back did get through after all:
-    /// that one is given, so that nobody sends it again.
-    pub fn settle(&mut self, transcript: &Transcript) -> Option<Sending> {
+    /// Looks what became of a conversation's messages.
+    pub fn settle(&mut self, transcript: &Transcript) -> Settled {
         let id = transcript.conversation_id;
-        let answered = |sending: &Sending| {
-            sending.intent.conversation_id == id
-                && transcript.messages.iter().any(|message| message.parent_id == Some(sending.intent.user_message_id))
-        };
-        self.sending.retain(|sending| !answered(sending));
-        let index = self.returned.iter().position(|sending| {
+        let mut settled = Settled::default();
+        self.sending.retain(|sending| {
+            let question = Some(sending.intent.user_message_id);
+            let answer = transcript.messages.iter().find(|message| message.parent_id == question);
+            if sending.stop {
+                settled.stop = settled.stop.or(answer.map(|message| message.id));
+            }
+            answer.is_none()
+        });
+        let found = self.returned.iter().position(|sending| {
             sending.intent.conversation_id == id && transcript.message(sending.intent.user_message_id).is_some()
-        })?;
-        Some(self.returned.remove(index))
+        });
+        settled.got_through = found.map(|index| self.returned.remove(index));
+        settled
     }
 }
 
@@ -138,8 +151,8 @@ mod tests {
         outbox.begin(Place::Conversation(story.conversation_id), "Hello".into(), None);
         outbox.sending[0].intent.user_message_id = story.question;
         let failed = outbox.failed(story.question, true);
-        assert_eq!(outbox.settle(&story.after(2)), failed);
-        assert_eq!(outbox.settle(&story.after(2)), None);
+        assert_eq!(outbox.settle(&story.after(2)), Settled { got_through: failed, stop: None });
+        assert_eq!(outbox.settle(&story.after(2)), Settled::default());
     }
 
     #[test]
@@ -155,5 +168,16 @@ mod tests {
         assert!(outbox.stop(intent.conversation_id));
         assert_eq!(outbox.started(&started), Some(started.assistant_message_id));
         assert!(!outbox.stop(ConversationId::new()));
+    }
+
+    #[test]
+    fn stop_is_not_lost_if_the_run_is_seen_before_the_request_is_answered() {
+        let story = Story::new("Hello", &["Hi"]);
+        let mut outbox = Outbox::default();
+        outbox.begin(Place::Conversation(story.conversation_id), "Hello".into(), None);
+        outbox.sending[0].intent.user_message_id = story.question;
+        outbox.stop(story.conversation_id);
+        assert_eq!(outbox.settle(&story.after(2)), Settled::default());
+        assert_eq!(outbox.settle(&story.after(3)).stop, Some(story.answer));
     }
 }

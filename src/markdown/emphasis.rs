@@ -1,0 +1,129 @@
+//! Which runs of `*`, `_` and `~~` are open, by the rules of CommonMark.
+
+use std::collections::HashMap;
+
+/// A run of delimiters that may begin emphasis.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Opener {
+    pub at: usize,
+    byte: u8,
+    /// How many of the run, from `at` on, are not closed.
+    pub open: usize,
+    /// How long the run was.
+    length: usize,
+    /// Whether it could close as well.
+    both: bool,
+}
+
+impl Opener {
+    pub fn end(&self) -> usize {
+        self.at + self.open
+    }
+
+    /// Writes what closes it.
+    pub fn close(&self, out: &mut String) {
+        for _ in 0..self.open {
+            out.push(char::from(self.byte));
+        }
+    }
+}
+
+/// The open runs of a text, the outermost first.
+#[derive(Debug, Default)]
+pub(super) struct Emphasis {
+    openers: Vec<Opener>,
+    /// Below which opener there is none for a closer of this kind: looking there again and again would take long.
+    bottoms: HashMap<(u8, bool, usize), usize>,
+}
+
+impl Emphasis {
+    pub fn openers(&self) -> &[Opener] {
+        &self.openers
+    }
+
+    /// Takes the run that stands at `at`, between `before` and `after`.
+    pub fn take(&mut self, at: usize, run: &str, before: &str, after: &str) {
+        let Some(&byte) = run.as_bytes().first() else {
+            return;
+        };
+        // A single tilde is mostly "about".
+        if byte == b'~' && run.len() != 2 {
+            return;
+        }
+        let (can_open, can_close) = flanks(byte, before, after);
+        let left = if can_close {
+            self.close(byte, run.len(), can_open)
+        } else {
+            run.len()
+        };
+        if can_open && left > 0 {
+            let at = at + run.len() - left;
+            self.openers.push(Opener {
+                at,
+                byte,
+                open: left,
+                length: run.len(),
+                both: can_close,
+            });
+        }
+    }
+
+    /// Matches a closing run with the openers before it and returns how much of the run is left.
+    fn close(&mut self, byte: u8, length: usize, both: bool) -> usize {
+        let mut left = length;
+        let key = (byte, both, length % 3);
+        let bottom = self.bottoms.get(&key).copied().unwrap_or(0);
+        let mut index = self.openers.len();
+        while left > 0 && index > bottom {
+            index -= 1;
+            let opener = self.openers[index];
+            let odd = (opener.both || both)
+                && (opener.length + length).is_multiple_of(3)
+                && !(opener.length.is_multiple_of(3) && length.is_multiple_of(3));
+            if opener.byte != byte || odd || (byte == b'~' && opener.length != length) {
+                continue;
+            }
+            let used = if opener.open >= 2 && left >= 2 { 2 } else { 1 };
+            left -= used;
+            self.openers.truncate(index + 1);
+            if opener.open == used {
+                self.openers.pop();
+            } else {
+                self.openers[index].open -= used;
+                index += 1;
+            }
+        }
+        let openers = self.openers.len();
+        self.bottoms
+            .values_mut()
+            .for_each(|bottom| *bottom = openers.min(*bottom));
+        if left > 0 {
+            self.bottoms.insert(key, openers);
+        }
+        left
+    }
+
+    /// Forgets the innermost open run.
+    pub fn pop(&mut self) {
+        self.openers.pop();
+    }
+}
+
+/// Whether a run between these texts can open and can close.
+fn flanks(byte: u8, before: &str, after: &str) -> (bool, bool) {
+    let punctuation = |c: char| !c.is_alphanumeric() && !c.is_whitespace();
+    let before = before.chars().next_back().unwrap_or(' ');
+    let after = after.chars().next().unwrap_or(' ');
+    let left =
+        !after.is_whitespace() && (!punctuation(after) || before.is_whitespace() || punctuation(before));
+    let right =
+        !before.is_whitespace() && (!punctuation(before) || after.is_whitespace() || punctuation(after));
+    if byte == b'_' {
+        (
+            left && (!right || punctuation(before)),
+            right && (!left || punctuation(after)),
+        )
+    } else {
+        (left, right)
+    }
+}

@@ -1,0 +1,74 @@
+//! Blocks and inlines that have begun and not ended.
+
+use super::blocks::{Alignment, Block, Cell, Inline, Item};
+
+/// What a frame will become when it ends.
+pub(super) enum Kind {
+    Root,
+    Paragraph,
+    Heading(u8),
+    Code(Option<String>),
+    Html,
+    Quote,
+    List { start: Option<u64>, loose: bool },
+    Item(Option<bool>),
+    Footnote(String),
+    Table(Vec<Alignment>),
+    Row { head: bool },
+    Cell,
+    Emphasis,
+    Strong,
+    Strikethrough,
+    Link { href: String, title: Option<String> },
+    Image { href: String, title: Option<String> },
+}
+
+/// A block or an inline that has begun. Which of its lists are in use follows from its kind.
+pub(super) struct Frame {
+    pub kind: Kind,
+    pub blocks: Vec<Block>,
+    pub items: Vec<Item>,
+    pub header: Vec<Cell>,
+    pub rows: Vec<Vec<Cell>>,
+    pub cells: Vec<Cell>,
+    pub inlines: Vec<Inline>,
+    pub text: String,
+}
+
+impl Frame {
+    pub fn new(kind: Kind) -> Self {
+        Frame {
+            kind,
+            blocks: Vec::new(),
+            items: Vec::new(),
+            header: Vec::new(),
+            rows: Vec::new(),
+            cells: Vec::new(),
+            inlines: Vec::new(),
+            text: String::new(),
+        }
+    }
+
+    /// Inlines that stand in a container itself are a paragraph: this is how the parser gives a tight list.
+    pub fn close_paragraph(&mut self) {
+        if !self.inlines.is_empty() && self.is_container() {
+            self.blocks
+                .push(Block::Paragraph(std::mem::take(&mut self.inlines)));
+        }
+    }
+
+    fn is_container(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::Root | Kind::Quote | Kind::Item(_) | Kind::Footnote(_)
+        )
+    }
+
+    pub fn push_inline(&mut self, inline: Inline) {
+        match (self.inlines.last_mut(), inline) {
+            (_, Inline::Text(text)) if text.is_empty() => {}
+            (Some(Inline::Text(last)), Inline::Text(text)) => last.push_str(&text),
+            (_, inline) => self.inlines.push(inline),
+        }
+    }
+}

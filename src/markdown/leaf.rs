@@ -1,0 +1,91 @@
+//! The last piece of a text: what it is that is still open.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
+
+use super::parse::options;
+
+/// The last block of a text that has text in it.
+#[derive(Debug)]
+pub(super) struct Leaf {
+    pub kind: LeafKind,
+    pub span: Range<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LeafKind {
+    /// A container without anything in it, or a rule.
+    None,
+    Paragraph,
+    Heading,
+    Cell,
+    Fence,
+    Code,
+    Html,
+}
+
+impl Leaf {
+    pub fn last(text: &str) -> Self {
+        let mut last = Leaf {
+            kind: LeafKind::None,
+            span: 0..0,
+        };
+        // Whether events belong to a block that was begun, and if not, whether to a paragraph that has no begin of its
+        // own, as those of tight lists.
+        let mut begun = false;
+        let mut bare = false;
+        for (event, span) in Parser::new_ext(text, options()).into_offset_iter() {
+            let kind = match &event {
+                Event::Start(tag) => begins(tag),
+                Event::Rule => Some(LeafKind::None),
+                Event::End(end) if ends_block(end) => {
+                    (begun, bare) = (false, false);
+                    continue;
+                }
+                _ => None,
+            };
+            match kind {
+                // The parser fills up short rows.
+                Some(LeafKind::Cell) if span.is_empty() => {}
+                Some(kind) => {
+                    begun = kind != LeafKind::None;
+                    bare = false;
+                    last = Leaf { kind, span };
+                }
+                None if begun => {}
+                None if bare => last.span.end = last.span.end.max(span.end),
+                None => {
+                    bare = true;
+                    last = Leaf {
+                        kind: LeafKind::Paragraph,
+                        span,
+                    };
+                }
+            }
+        }
+        last
+    }
+}
+
+/// What begins with a tag, if that is a block.
+fn begins(tag: &Tag<'_>) -> Option<LeafKind> {
+    Some(match tag {
+        Tag::Paragraph => LeafKind::Paragraph,
+        Tag::Heading { .. } => LeafKind::Heading,
+        Tag::TableCell => LeafKind::Cell,
+        Tag::CodeBlock(CodeBlockKind::Fenced(_)) => LeafKind::Fence,
+        Tag::CodeBlock(CodeBlockKind::Indented) => LeafKind::Code,
+        Tag::HtmlBlock => LeafKind::Html,
+        Tag::BlockQuote(_) | Tag::List(_) | Tag::Item | Tag::FootnoteDefinition(_) => LeafKind::None,
+        Tag::Table(_) | Tag::TableHead | Tag::TableRow => LeafKind::None,
+        _ => return None,
+    })
+}
+
+fn ends_block(end: &TagEnd) -> bool {
+    !matches!(
+        end,
+        TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image
+    )
+}

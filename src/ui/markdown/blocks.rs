@@ -1,0 +1,146 @@
+//! Blocks.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use super::{
+    code::{CodeBlock, CodeBlockProps},
+    footnotes::{self, Footnotes},
+    grow::List,
+    inlines,
+    node::{ItemNode, Kind, Node, Nodes, Piece, Row, Table},
+};
+use crate::markdown::Alignment;
+
+/// What the views of one text share.
+#[derive(Clone)]
+pub struct Page {
+    /// Begins all ids.
+    pub prefix: Arc<str>,
+    pub footnotes: ArcRwSignal<Footnotes>,
+}
+
+/// The blocks of a container.
+pub fn all(nodes: &Nodes, page: &Page) -> AnyView {
+    let page = page.clone();
+    nodes.view(|node| node.key, move |node| one(node, &page))
+}
+
+fn one(node: Node, page: &Page) -> AnyView {
+    match node.kind {
+        Kind::Paragraph(pieces) => view! { <p>{inlines::growing(&pieces, page)}</p> }.into_any(),
+        Kind::Heading { level, pieces } => heading(level, &pieces, page),
+        Kind::Code { info, text } => {
+            let language = info
+                .as_deref()
+                .and_then(|info| info.split_whitespace().next())
+                .map(str::to_owned);
+            CodeBlock(CodeBlockProps { language, text }).into_any()
+        }
+        Kind::Quote(nodes) => view! { <blockquote>{all(&nodes, page)}</blockquote> }.into_any(),
+        Kind::List { start, tight, items } => list(start, tight, &items, page),
+        Kind::Table(table) => self::table(&table, page),
+        Kind::Rule => view! { <hr/> }.into_any(),
+        Kind::Footnote { label, nodes } => footnotes::definition(&label, node.key, &nodes, page),
+        Kind::Html(text) => view! { <div class="md-html">{text.view()}</div> }.into_any(),
+    }
+}
+
+/// A heading is shown two levels below its own: the page has a title, and each message has a heading that says whose it
+/// is. Its class keeps the level that it has in the text.
+fn heading(level: u8, pieces: &List<Piece>, page: &Page) -> AnyView {
+    let text = inlines::growing(pieces, page);
+    let class = format!("md-h{level}");
+    match level {
+        1 => view! { <h3 class=class>{text}</h3> }.into_any(),
+        2 => view! { <h4 class=class>{text}</h4> }.into_any(),
+        3 => view! { <h5 class=class>{text}</h5> }.into_any(),
+        _ => view! { <h6 class=class>{text}</h6> }.into_any(),
+    }
+}
+
+/// In a tight list the style sheet takes the space from between the paragraphs: a list that becomes a loose one while it
+/// grows keeps its items.
+fn list(start: Option<u64>, tight: ArcRwSignal<bool>, items: &List<ItemNode>, page: &Page) -> AnyView {
+    let page = page.clone();
+    let items = items.view(|item| item.key, move |item| self::item(&item, &page));
+    let class = move || {
+        if tight.get() {
+            "md-list md-tight"
+        } else {
+            "md-list"
+        }
+    };
+    match start {
+        Some(start) => {
+            let start = (start != 1).then(|| start.to_string());
+            view! { <ol class=class start=start>{items}</ol> }.into_any()
+        }
+        None => view! { <ul class=class>{items}</ul> }.into_any(),
+    }
+}
+
+fn item(item: &ItemNode, page: &Page) -> AnyView {
+    let blocks = all(&item.nodes, page);
+    match item.task {
+        Some(done) => {
+            let name = if done { "Done" } else { "To do" };
+            view! {
+                <li class="md-task">
+                    <input type="checkbox" disabled checked=done aria-label=name/>
+                    <div>{blocks}</div>
+                </li>
+            }
+            .into_any()
+        }
+        None => view! { <li>{blocks}</li> }.into_any(),
+    }
+}
+
+/// A table in a box of its own, in which a wide one can be scrolled, also by keyboard.
+fn table(table: &Arc<Table>, page: &Page) -> AnyView {
+    let head = cells(&table.header, &table.alignments, page, |class, text| {
+        view! { <th scope="col" class=class>{text}</th> }.into_any()
+    });
+    let rows = {
+        let (page, of) = (page.clone(), Arc::clone(table));
+        let row = move |row: Row| {
+            let cells = cells(&row, &of.alignments, &page, |class, text| {
+                view! { <td class=class>{text}</td> }.into_any()
+            });
+            view! { <tr>{cells}</tr> }.into_any()
+        };
+        table.rows.view(|row| row.key, row)
+    };
+    view! {
+        <div class="md-table" role="region" aria-label="Table" tabindex="0">
+            <table>
+                <thead>
+                    <tr>{head}</tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+fn cells(
+    row: &Row,
+    alignments: &[Alignment],
+    page: &Page,
+    cell: impl Fn(Option<&'static str>, Vec<AnyView>) -> AnyView,
+) -> Vec<AnyView> {
+    let class = |alignment: &Alignment| match alignment {
+        Alignment::None => None,
+        Alignment::Left => Some("md-left"),
+        Alignment::Center => Some("md-center"),
+        Alignment::Right => Some("md-right"),
+    };
+    row.cells
+        .iter()
+        .zip(alignments)
+        .map(|(pieces, side)| cell(class(side), inlines::all(pieces, page)))
+        .collect()
+}

@@ -1,0 +1,104 @@
+//! Footnotes: which reference leads to which note and back.
+//!
+//! While a text grows it is not known which reference will be the first of its note, so the links are made at its end.
+//! Then the first reference and the first definition of a label get an id each.
+
+use std::{collections::HashMap, sync::Arc};
+
+use leptos::prelude::*;
+
+use super::{
+    blocks::{self, Page},
+    node::Nodes,
+};
+use crate::markdown::label_key;
+
+/// The nodes that have an id, by the key of their label.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Footnotes {
+    /// The number of a first reference.
+    pub references: HashMap<String, u64>,
+    /// The number of a first definition.
+    pub definitions: HashMap<String, u64>,
+}
+
+impl Footnotes {
+    pub fn refer(&mut self, label: &str, key: u64) {
+        self.references.entry(label_key(label)).or_insert(key);
+    }
+
+    pub fn define(&mut self, label: &str, key: u64) {
+        self.definitions.entry(label_key(label)).or_insert(key);
+    }
+}
+
+/// A label as a part of an id: letters and digits stay, of the rest their numbers.
+fn slug(label: &str) -> String {
+    let mut slug = String::new();
+    for c in label_key(label).chars().flat_map(char::to_lowercase) {
+        if c.is_alphanumeric() {
+            slug.push(c);
+        } else {
+            slug.push_str(&format!("-{:x}", u32::from(c)));
+        }
+    }
+    slug
+}
+
+fn note_id(page: &Page, label: &str) -> String {
+    format!("{}-note-{}", page.prefix, slug(label))
+}
+
+fn reference_id(page: &Page, label: &str) -> String {
+    format!("{}-ref-{}", page.prefix, slug(label))
+}
+
+/// Where the text refers to a note.
+pub fn reference(label: &str, key: u64, page: &Page) -> AnyView {
+    let href = format!("#{}", note_id(page, label));
+    let id = reference_id(page, label);
+    let name = format!("Footnote {label}");
+    let footnotes = page.footnotes.clone();
+    let label = label.to_owned();
+    let in_key = label_key(&label);
+    let id = move || {
+        footnotes
+            .with(|all| all.references.get(&in_key) == Some(&key))
+            .then(|| id.clone())
+    };
+    view! {
+        <sup class="md-reference">
+            <a href=href id=id aria-label=name>
+                {label}
+            </a>
+        </sup>
+    }
+    .into_any()
+}
+
+/// The note itself.
+pub fn definition(label: &Arc<str>, key: u64, nodes: &Nodes, page: &Page) -> AnyView {
+    let in_key = label_key(label);
+    let id = note_id(page, label);
+    let back = format!("#{}", reference_id(page, label));
+    let name = format!("Back to footnote {label} in the text");
+    let footnotes = page.footnotes.clone();
+    let first = Memo::new({
+        let in_key = in_key.clone();
+        move |_| footnotes.with(|all| all.definitions.get(&in_key) == Some(&key))
+    });
+    let footnotes = page.footnotes.clone();
+    let referred = Memo::new(move |_| footnotes.with(|all| all.references.contains_key(&in_key)));
+    view! {
+        <div class="md-note" role="note" id=move || first.get().then(|| id.clone())>
+            <span class="md-note-label">{label.to_string()}</span>
+            <div class="md-note-text">{blocks::all(nodes, page)}</div>
+            <Show when=move || referred.get()>
+                <a class="md-note-back" href=back.clone() aria-label=name.clone()>
+                    "↩"
+                </a>
+            </Show>
+        </div>
+    }
+    .into_any()
+}

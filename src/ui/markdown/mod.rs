@@ -1,0 +1,36 @@
+//! Markdown on the page: the blocks of [`crate::markdown`] as views that follow a growing text.
+//!
+//! - [`state`]: the state of one text; it turns patches into changes of the nodes that they name
+//! - [`node`]: the tree of nodes, a mirror of the blocks in which everything that can grow is a signal
+//! - [`grow`]: lists and texts that grow at a cost that does not depend on their length
+//! - [`blocks`], [`inlines`], [`code`], [`footnotes`]: what it all looks like
+//!
+//! Text becomes text nodes and attributes, never HTML: there is nothing to sanitise.
+
+mod blocks;
+mod code;
+mod footnotes;
+mod grow;
+mod inlines;
+mod node;
+mod state;
+
+#[cfg(test)]
+mod tests;
+
+use leptos::prelude::*;
+
+pub use self::state::MarkdownState;
+
+/// Shows a text, finished or growing.
+///
+/// `prefix` begins the ids of its footnotes and must be unique on the page and the same on the server and in the
+/// browser: the id of the message, say.
+#[component]
+pub fn MarkdownView(state: MarkdownState, #[prop(into)] prefix: String) -> impl IntoView {
+    let page = blocks::Page {
+        prefix: prefix.into(),
+        footnotes: state.footnotes(),
+    };
+    view! { <div class="md">{blocks::all(state.blocks(), &page)}</div> }
+}

@@ -1,0 +1,118 @@
+//! The state of one text on the page.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use leptos::prelude::*;
+
+use super::{
+    footnotes::Footnotes,
+    node::{self, Maker, Nodes},
+};
+use crate::markdown::{Document, Patch, parse};
+
+/// A Markdown text and the nodes that show it.
+///
+/// Clones are the same state. It belongs to nobody's reactive owner: a text goes on growing while nothing shows it.
+#[derive(Clone, Debug)]
+pub struct MarkdownState {
+    nodes: Nodes,
+    footnotes: ArcRwSignal<Footnotes>,
+    source: Arc<Mutex<Source>>,
+}
+
+#[derive(Debug)]
+struct Source {
+    maker: Maker,
+    text: Text,
+}
+
+#[derive(Debug)]
+enum Text {
+    /// Read at once. It is kept in case that there is more of it after all.
+    Finished(String),
+    Growing(Box<Document>),
+}
+
+impl MarkdownState {
+    /// Begins with what there is of a growing text.
+    pub fn new(text: &str) -> Self {
+        let state = Self::empty(Text::Growing(Box::default()));
+        state.append(text);
+        state
+    }
+
+    /// Shows a text of which all is there.
+    pub fn finished(text: &str) -> Self {
+        let state = Self::empty(Text::Finished(text.to_owned()));
+        let nodes = state.with_source(|source| source.maker.nodes(&parse(text)));
+        state.nodes.splice(0, nodes);
+        state.link_footnotes();
+        state
+    }
+
+    fn empty(text: Text) -> Self {
+        MarkdownState {
+            nodes: Nodes::new(Vec::new()),
+            footnotes: ArcRwSignal::default(),
+            source: Arc::new(Mutex::new(Source {
+                maker: Maker::default(),
+                text,
+            })),
+        }
+    }
+
+    /// Adds what came. The page changes where the text did; each call costs as much as the open end of the text is
+    /// long, so what comes within a frame is best added at once.
+    pub fn append(&self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.with_source(|Source { maker, text: old }| {
+            if let Text::Finished(before) = old {
+                let mut document = Document::new();
+                document.push(before);
+                self.nodes.splice(0, maker.nodes(document.blocks()));
+                *old = Text::Growing(Box::new(document));
+            }
+            if let Text::Growing(document) = old {
+                self.follow(maker, &document.push(text));
+            }
+        });
+    }
+
+    /// Nothing more will come: shows the end of the text as it really is, and links its footnotes.
+    pub fn finish(&self) {
+        self.with_source(|source| {
+            if let Text::Growing(document) = &mut source.text {
+                self.follow(&mut source.maker, &document.finish());
+            }
+        });
+        self.link_footnotes();
+    }
+
+    fn follow(&self, maker: &mut Maker, patches: &[Patch]) {
+        for patch in patches {
+            maker.apply(&self.nodes, patch);
+        }
+    }
+
+    fn link_footnotes(&self) {
+        let mut footnotes = Footnotes::default();
+        node::footnotes(&self.nodes, &mut footnotes);
+        if self.footnotes.with_untracked(|old| *old != footnotes) {
+            self.footnotes.set(footnotes);
+        }
+    }
+
+    fn with_source<T>(&self, run: impl FnOnce(&mut Source) -> T) -> T {
+        run(&mut self.source.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn blocks(&self) -> &Nodes {
+        &self.nodes
+    }
+
+    pub(super) fn footnotes(&self) -> ArcRwSignal<Footnotes> {
+        self.footnotes.clone()
+    }
+}

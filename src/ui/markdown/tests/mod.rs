@@ -1,0 +1,119 @@
+//! What a change touches: of the tree behind the views, only what it is about.
+
+use leptos::prelude::*;
+
+use super::{
+    MarkdownState,
+    grow::{List, Text},
+    node::{Kind, Node},
+};
+
+fn node(state: &MarkdownState, index: usize) -> Node {
+    state.blocks().get(index).expect("there is such a block")
+}
+
+fn item_keys(state: &MarkdownState, index: usize) -> Vec<u64> {
+    let mut keys = Vec::new();
+    match node(state, index).kind {
+        Kind::List { items, .. } => items.for_each(|item| keys.push(item.key)),
+        Kind::Table(table) => table.rows.for_each(|row| keys.push(row.key)),
+        _ => {}
+    }
+    keys
+}
+
+#[test]
+fn closed_blocks_keep_their_nodes() {
+    let state = MarkdownState::new("one\n\ntwo\n\nthr");
+    let before = [node(&state, 0).key, node(&state, 1).key, node(&state, 2).key];
+    state.append("ee\n\nfour");
+    state.finish();
+    assert_eq!(
+        [node(&state, 0).key, node(&state, 1).key, node(&state, 2).key],
+        before
+    );
+}
+
+#[test]
+fn items_and_rows_keep_their_nodes_when_more_come() {
+    for (begin, more) in [
+        ("- a\n- b\n", "- c\n- d\n"),
+        ("| a |\n|---|\n| b |\n| c |\n", "| d |\n| e |\n"),
+    ] {
+        let state = MarkdownState::new(begin);
+        let before = item_keys(&state, 0);
+        state.append(more);
+        state.finish();
+        let after = item_keys(&state, 0);
+        assert_eq!(after[..2], before[..]);
+        assert_eq!(after.len(), 4);
+    }
+}
+
+#[test]
+fn a_list_that_becomes_loose_keeps_its_items() {
+    let state = MarkdownState::new("- a\n- b\n");
+    let before = item_keys(&state, 0);
+    state.append("\n- c\n");
+    state.finish();
+    assert_eq!(item_keys(&state, 0)[..2], before[..]);
+    assert!(matches!(node(&state, 0).kind, Kind::List { tight, .. } if !tight.get_untracked()));
+}
+
+#[test]
+fn a_fence_keeps_its_node_while_it_grows() {
+    let state = MarkdownState::new("```rust\n");
+    let before = node(&state, 0).key;
+    for _ in 0..2_000 {
+        state.append("fn a() {}\n");
+    }
+    state.finish();
+    assert_eq!(node(&state, 0).key, before);
+    let Kind::Code { text, .. } = node(&state, 0).kind else {
+        panic!("no code")
+    };
+    assert_eq!(text.whole(), "fn a() {}\n".repeat(2_000));
+}
+
+#[test]
+fn a_list_is_what_was_put_into_it() {
+    let list = List::new((0..100).collect::<Vec<u64>>());
+    let mut mirror: Vec<u64> = (0..100).collect();
+    for (from, count) in [
+        (100, 30),
+        (64, 1),
+        (65, 200),
+        (0, 0),
+        (0, 64),
+        (64, 64),
+        (128, 1),
+        (5, 3),
+        (8, 130),
+    ] {
+        let new: Vec<u64> = (1000..1000 + count).collect();
+        list.splice(from, new.clone());
+        mirror.truncate(from);
+        mirror.extend(new);
+        let mut items = Vec::new();
+        list.for_each(|item| items.push(*item));
+        assert_eq!(items, mirror);
+        assert_eq!(list.last(), mirror.last().copied());
+        assert_eq!(list.get(100), mirror.get(100).copied());
+    }
+    list.set(70, 7);
+    assert_eq!(list.get(70), Some(7));
+}
+
+#[test]
+fn a_text_is_cut_at_the_same_places_however_it_came() {
+    let line = "a line of some length that is repeated\n";
+    let whole = line.repeat(600);
+    let at_once = Text::new(&whole).piece_lengths();
+    let text = Text::new("");
+    for chunk in whole.as_bytes().chunks(7) {
+        text.append(std::str::from_utf8(chunk).unwrap_or_default());
+    }
+    assert_eq!(text.whole(), whole);
+    assert_eq!(text.piece_lengths(), at_once);
+    assert!(at_once.len() > 3);
+}

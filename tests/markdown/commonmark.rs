@@ -1,0 +1,161 @@
+//! The examples of the CommonMark specification, shown by our views, against the specification's HTML.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    html::{Token, squeeze, tokens},
+    rendered,
+};
+
+struct Example {
+    number: u64,
+    markdown: String,
+    html: String,
+}
+
+fn examples() -> Vec<Example> {
+    let json = include_str!("../fixtures/commonmark/examples.json");
+    let examples: Vec<serde_json::Value> = serde_json::from_str(json).expect("the fixture is JSON");
+    let text = |example: &serde_json::Value, key: &str| example[key].as_str().unwrap_or_default().to_owned();
+    let example = |example: &serde_json::Value| Example {
+        number: example["example"].as_u64().unwrap_or_default(),
+        markdown: text(example, "markdown"),
+        html: text(example, "html"),
+    };
+    examples.iter().map(example).collect()
+}
+
+/// Raw HTML is shown as the text that it is.
+const RAW_HTML: &[u64] = &[];
+
+/// A picture is a link to it.
+const IMAGES: &[u64] = &[];
+
+/// An address with a scheme that is not on the list, or with a control character, makes no link.
+const REFUSED_LINKS: &[u64] = &[];
+
+/// Extensions (tables, footnotes, strikethrough, task lists) read it otherwise.
+const EXTENSIONS: &[u64] = &[];
+
+#[test]
+fn every_example_is_shown_as_the_specification_says_but_for_those_listed() {
+    let lists = [RAW_HTML, IMAGES, REFUSED_LINKS, EXTENSIONS];
+    let excepted: BTreeSet<u64> = lists.into_iter().flatten().copied().collect();
+    assert_eq!(
+        excepted.len(),
+        lists.iter().map(|list| list.len()).sum::<usize>(),
+        "an example is excepted once"
+    );
+
+    let mut differ = BTreeMap::new();
+    let examples = examples();
+    for example in &examples {
+        let ours = squeeze(as_specified(tokens(&rendered(&example.markdown))));
+        let theirs = squeeze(tokens(&example.html));
+        if ours != theirs {
+            differ.insert(example.number, (&example.markdown, ours, theirs));
+        }
+    }
+    for number in &excepted {
+        assert!(
+            differ.remove(number).is_some(),
+            "example {number} is listed as an exception and is none"
+        );
+    }
+    for (number, (markdown, ours, theirs)) in &differ {
+        eprintln!("example {number}: {markdown:?}\n   ours {ours:?}\n theirs {theirs:?}");
+    }
+    assert_eq!(
+        differ.into_keys().collect::<Vec<_>>(),
+        Vec::<u64>::new(),
+        "these differ"
+    );
+    assert_eq!(examples.len(), 652);
+    assert_eq!(
+        lists.map(<[u64]>::len),
+        [0, 0, 0, 0],
+        "raw HTML, pictures, refused links, extensions"
+    );
+}
+
+/// Our HTML with what we add to the specification's taken out.
+fn as_specified(tokens: Vec<Token>) -> Vec<Token> {
+    let mut out = Vec::new();
+    // For each open element: what its end becomes.
+    let mut open: Vec<Option<String>> = Vec::new();
+    // For each open list: whether it is tight.
+    let mut hidden = 0_usize;
+    let mut parents: Vec<Parent> = vec![Parent::Other];
+    for token in tokens {
+        match token {
+            Token::Open(name, mut attributes) => {
+                let class = attributes.remove("class").unwrap_or_default();
+                let parent = parents.last().copied().unwrap_or(Parent::Other);
+                let here = match name.as_str() {
+                    "ul" | "ol" if class.contains("md-tight") => Parent::TightList,
+                    "li" if parent == Parent::TightList => Parent::TightItem,
+                    _ => Parent::Other,
+                };
+                parents.push(here);
+                if hidden > 0 || class == "md-code-head" {
+                    hidden += 1;
+                    open.push(None);
+                    continue;
+                }
+                let kept = match name.as_str() {
+                    "div" | "span" => None,
+                    "p" if parent == Parent::TightItem => None,
+                    "h3" | "h4" | "h5" | "h6" => Some(class.trim_start_matches("md-").to_owned()),
+                    _ => Some(name),
+                };
+                for added in ["target", "rel", "tabindex", "scope"] {
+                    attributes.remove(added);
+                }
+                if class.starts_with("language-") {
+                    attributes.insert("class".to_owned(), class);
+                }
+                if let Some(href) = attributes.get_mut("href") {
+                    *href = percent_encoded(href);
+                }
+                if let Some(name) = &kept {
+                    out.push(Token::Open(name.clone(), attributes));
+                }
+                open.push(kept);
+            }
+            Token::Close(_) => {
+                parents.pop();
+                if let Some(name) = open.pop().flatten() {
+                    out.push(Token::Close(name));
+                }
+                hidden = hidden.saturating_sub(1);
+            }
+            Token::Text(text) if hidden == 0 => match out.last_mut() {
+                Some(Token::Text(last)) => last.push_str(&text),
+                _ => out.push(Token::Text(text)),
+            },
+            Token::Text(_) => {}
+        }
+    }
+    // Where there is no text, the server sends a space for the browser to find its node by.
+    out
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Parent {
+    TightList,
+    TightItem,
+    Other,
+}
+
+/// An address as the specification's examples write it. A browser does the same with ours.
+fn percent_encoded(href: &str) -> String {
+    let mut out = String::new();
+    for byte in href.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.+!*'(),%#@?=;:/&$~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
