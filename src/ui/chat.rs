@@ -31,7 +31,14 @@ pub fn Chat() -> impl IntoView {
     let place = Memo::new(move |_| pathname.with(|path| Place::of(path)));
     let navigate = use_navigate();
     let go = Callback::new(move |(place, replace): (Place, bool)| {
-        navigate(&place.path(), NavigateOptions { replace, scroll: false, ..NavigateOptions::default() });
+        navigate(
+            &place.path(),
+            NavigateOptions {
+                replace,
+                scroll: false,
+                ..NavigateOptions::default()
+            },
+        );
     });
     let page = OnceResource::new_blocking(Page::load(place.get_untracked()));
     view! {
@@ -77,7 +84,13 @@ fn Layout(live: Live) -> impl IntoView {
         None => String::new(),
     });
     let page_title = move || {
-        title.with(|title| if title.is_empty() { "Parlor".into() } else { [title, " · Parlor"].concat() })
+        title.with(|title| {
+            if title.is_empty() {
+                "Parlor".into()
+            } else {
+                [title, " · Parlor"].concat()
+            }
+        })
     };
     view! {
         <Title text=page_title/>

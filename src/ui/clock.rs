@@ -25,7 +25,9 @@ impl Clock {
 
     /// The browser's clock now.
     pub fn local() -> Self {
-        Self::Local { today: browser::local_day(browser::now()) }
+        Self::Local {
+            today: browser::local_day(browser::now()),
+        }
     }
 
     /// The group of the list for what last happened at `at`.
@@ -88,8 +90,18 @@ impl Group {
             Self::Week => "Previous 7 days".into(),
             Self::Month { year, month } => {
                 const MONTHS: [&str; 12] = [
-                    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-                    "October", "November", "December",
+                    "January",
+                    "February",
+                    "March",
+                    "April",
+                    "May",
+                    "June",
+                    "July",
+                    "August",
+                    "September",
+                    "October",
+                    "November",
+                    "December",
                 ];
                 let mut label = String::from(MONTHS[month as usize - 1]);
                 label.push(' ');

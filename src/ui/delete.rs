@@ -14,7 +14,9 @@ pub struct Deletion {
 impl Deletion {
     /// Nobody is asked.
     pub fn new() -> Self {
-        Self { asked: RwSignal::new(None) }
+        Self {
+            asked: RwSignal::new(None),
+        }
     }
 
     /// Asks about a conversation.
@@ -34,7 +36,8 @@ pub fn DeleteDialog() -> impl IntoView {
             browser::show_modal(&dialog);
         }
     });
-    let title = move || asked.with(|asked| asked.as_ref().map(|(_, title)| title.clone()).unwrap_or_default());
+    let title =
+        move || asked.with(|asked| asked.as_ref().map(|(_, title)| title.clone()).unwrap_or_default());
     let confirm = move |_| {
         if let Some((id, _)) = asked.get_untracked() {
             live.delete(id);

@@ -27,7 +27,11 @@ impl Models {
     /// Begins with what the page came with.
     pub fn new(page: &Page) -> Self {
         let list = page.models.clone().unwrap_or_default();
-        Self { list: RwSignal::new(list), picked: RwSignal::default(), asked_at: StoredValue::new(0.0) }
+        Self {
+            list: RwSignal::new(list),
+            picked: RwSignal::default(),
+            asked_at: StoredValue::new(0.0),
+        }
     }
 
     /// The browser takes over.
@@ -61,7 +65,10 @@ impl Models {
     pub fn chosen(self, live: Live) -> Option<String> {
         let own = match live.here() {
             Some(view) => view.model.get(),
-            None => self.picked.get().filter(|id| self.list.with(|list| has(list, id))),
+            None => self
+                .picked
+                .get()
+                .filter(|id| self.list.with(|list| has(list, id))),
         };
         own.or_else(|| self.list.with(|list| list.default.clone()))
     }
@@ -77,7 +84,8 @@ impl Models {
 
     /// Whether there is nobody to talk to but the tour.
     pub fn only_tour(self) -> bool {
-        self.list.with(|list| list.models.iter().all(|model| model.endpoint == BUILT_IN))
+        self.list
+            .with(|list| list.models.iter().all(|model| model.endpoint == BUILT_IN))
     }
 }
 
@@ -90,13 +98,20 @@ fn has(list: &ModelList, id: &str) -> bool {
 pub fn by_endpoint(list: &ModelList, chosen: Option<&str>) -> Vec<(String, Vec<ModelInfo>)> {
     let mut groups: Vec<(String, Vec<ModelInfo>)> = Vec::new();
     for model in &list.models {
-        match groups.iter_mut().find(|(endpoint, _)| *endpoint == model.endpoint) {
+        match groups
+            .iter_mut()
+            .find(|(endpoint, _)| *endpoint == model.endpoint)
+        {
             Some((_, models)) => models.push(model.clone()),
             None => groups.push((model.endpoint.clone(), vec![model.clone()])),
         }
     }
     if let Some(id) = chosen.filter(|id| !has(list, id)) {
-        let gone = ModelInfo { id: id.into(), name: short(id).into(), endpoint: String::new() };
+        let gone = ModelInfo {
+            id: id.into(),
+            name: short(id).into(),
+            endpoint: String::new(),
+        };
         groups.push(("Not available now".into(), vec![gone]));
     }
     groups
@@ -113,20 +128,34 @@ mod tests {
 
     fn model(id: &str) -> ModelInfo {
         let (endpoint, name) = id.split_once('/').unwrap();
-        ModelInfo { id: id.into(), name: name.into(), endpoint: endpoint.into() }
+        ModelInfo {
+            id: id.into(),
+            name: name.into(),
+            endpoint: endpoint.into(),
+        }
     }
 
     #[test]
     fn models_are_grouped_by_endpoint_and_a_missing_one_stays_visible() {
         let models = vec![model("a/one"), model("b/two/three"), model("a/four")];
-        let list = ModelList { models: models.clone(), ..ModelList::default() };
+        let list = ModelList {
+            models: models.clone(),
+            ..ModelList::default()
+        };
         let expected = vec![
             ("a".to_string(), vec![models[0].clone(), models[2].clone()]),
             ("b".to_string(), vec![models[1].clone()]),
         ];
         assert_eq!(by_endpoint(&list, Some("a/one")), expected);
         assert_eq!(by_endpoint(&list, None), expected);
-        let gone = ModelInfo { id: "c/old".into(), name: "old".into(), endpoint: String::new() };
-        assert_eq!(by_endpoint(&list, Some("c/old"))[2], ("Not available now".to_string(), vec![gone]));
+        let gone = ModelInfo {
+            id: "c/old".into(),
+            name: "old".into(),
+            endpoint: String::new(),
+        };
+        assert_eq!(
+            by_endpoint(&list, Some("c/old"))[2],
+            ("Not available now".to_string(), vec![gone])
+        );
     }
 }

@@ -31,6 +31,12 @@ impl Page {
             }
         };
         let (list, transcript, models) = futures::join!(rpc::conversations(None), transcript, rpc::models());
-        Self { now: browser::now(), place, list, transcript, models }
+        Self {
+            now: browser::now(),
+            place,
+            list,
+            transcript,
+            models,
+        }
     }
 }

@@ -11,7 +11,9 @@ pub struct MarkdownState {
 impl MarkdownState {
     /// Begins with what is there already.
     pub fn new(text: &str) -> Self {
-        Self { text: ArcRwSignal::new(text.into()) }
+        Self {
+            text: ArcRwSignal::new(text.into()),
+        }
     }
 
     /// Adds what came.

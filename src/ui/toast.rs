@@ -23,7 +23,10 @@ pub struct Toasts {
 impl Toasts {
     /// None yet.
     pub fn new() -> Self {
-        Self { shown: RwSignal::default(), count: StoredValue::new(0) }
+        Self {
+            shown: RwSignal::default(),
+            count: StoredValue::new(0),
+        }
     }
 
     /// Shows a note for a while. Saying the same again does not show it twice.
@@ -39,7 +42,8 @@ impl Toasts {
     }
 
     fn dismiss(self, number: u32) {
-        self.shown.update(|toasts| toasts.retain(|toast| toast.number != number));
+        self.shown
+            .update(|toasts| toasts.retain(|toast| toast.number != number));
     }
 }
 

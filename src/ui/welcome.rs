@@ -11,8 +11,11 @@ const FOR_A_MODEL: [&str; 4] = [
     "Help me plan a quiet weekend without screens",
 ];
 
-const FOR_THE_TOUR: [&str; 3] =
-    ["Show me what Parlor can do", "Show me every kind of Markdown", "How do I connect a real model?"];
+const FOR_THE_TOUR: [&str; 3] = [
+    "Show me what Parlor can do",
+    "Show me every kind of Markdown",
+    "How do I connect a real model?",
+];
 
 /// A greeting, ways to begin, and how to get somebody to talk to.
 #[component]
@@ -29,7 +32,11 @@ pub fn Welcome() -> impl IntoView {
         }
     };
     let suggestions = move || {
-        let texts: &[&str] = if only_tour.get() { &FOR_THE_TOUR } else { &FOR_A_MODEL };
+        let texts: &[&str] = if only_tour.get() {
+            &FOR_THE_TOUR
+        } else {
+            &FOR_A_MODEL
+        };
         texts.iter().map(|text| suggestion(text)).collect_view()
     };
     view! {

@@ -8,8 +8,8 @@ use send_wrapper::SendWrapper;
 use wasm_bindgen::{JsCast, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    Element, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, IntersectionObserver, IntersectionObserverEntry,
-    ResizeObserver,
+    Element, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, IntersectionObserver,
+    IntersectionObserverEntry, ResizeObserver,
 };
 
 /// Puts a text on the clipboard and says whether that worked.
@@ -41,7 +41,9 @@ pub fn focus_selector(selector: &str) {
 /// in the middle of something else.
 pub fn focus_to_write(area: &HtmlTextAreaElement) {
     let has_keyboard = matches!(window().match_media("(pointer: fine)"), Ok(Some(query)) if query.matches());
-    let elsewhere = document().active_element().is_some_and(|element| element.tag_name() == "INPUT");
+    let elsewhere = document()
+        .active_element()
+        .is_some_and(|element| element.tag_name() == "INPUT");
     if has_keyboard && !elsewhere {
         focus(area);
     }
@@ -73,8 +75,14 @@ pub struct Watch(SendWrapper<Observer>);
 
 /// With what it calls, which must live as long.
 enum Observer {
-    Size { observer: ResizeObserver, _call: Closure<dyn Fn()> },
-    Sight { observer: IntersectionObserver, _call: Closure<dyn Fn(js_sys::Array)> },
+    Size {
+        observer: ResizeObserver,
+        _call: Closure<dyn Fn()>,
+    },
+    Sight {
+        observer: IntersectionObserver,
+        _call: Closure<dyn Fn(js_sys::Array)>,
+    },
 }
 
 impl Drop for Watch {
@@ -89,9 +97,13 @@ impl Drop for Watch {
 /// Calls whenever an element has another size, before that is drawn.
 pub fn on_resize(element: &Element, call: impl Fn() + 'static) -> Watch {
     let call = Closure::<dyn Fn()>::new(call);
-    let observer = ResizeObserver::new(call.as_ref().unchecked_ref()).expect("every browser with WASM has it");
+    let observer =
+        ResizeObserver::new(call.as_ref().unchecked_ref()).expect("every browser with WASM has it");
     observer.observe(element);
-    Watch(SendWrapper::new(Observer::Size { observer, _call: call }))
+    Watch(SendWrapper::new(Observer::Size {
+        observer,
+        _call: call,
+    }))
 }
 
 /// Calls whenever an element comes into sight.
@@ -102,7 +114,11 @@ pub fn on_seen(element: &Element, call: impl Fn() + 'static) -> Watch {
             call();
         }
     });
-    let observer = IntersectionObserver::new(call.as_ref().unchecked_ref()).expect("every browser with WASM has it");
+    let observer =
+        IntersectionObserver::new(call.as_ref().unchecked_ref()).expect("every browser with WASM has it");
     observer.observe(element);
-    Watch(SendWrapper::new(Observer::Sight { observer, _call: call }))
+    Watch(SendWrapper::new(Observer::Sight {
+        observer,
+        _call: call,
+    }))
 }

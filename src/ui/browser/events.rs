@@ -45,13 +45,17 @@ pub fn event_stream(url: &str, call: impl Fn(StreamEvent) + 'static) -> EventStr
 
 async fn read(response: js_sys::Promise, call: &impl Fn(StreamEvent)) -> Result<(), JsValue> {
     let response: Response = JsFuture::from(response).await?.dyn_into()?;
-    let Some(body) = response.body().filter(|_| response.ok()) else { return Ok(()) };
+    let Some(body) = response.body().filter(|_| response.ok()) else {
+        return Ok(());
+    };
     call(StreamEvent::Opened);
     let reader: ReadableStreamDefaultReader = body.get_reader().dyn_into()?;
     loop {
         let chunk = JsFuture::from(reader.read()).await?;
         let bytes = js_sys::Reflect::get(&chunk, &JsValue::from_str("value"))?;
-        let Ok(bytes) = bytes.dyn_into::<js_sys::Uint8Array>() else { return Ok(()) };
+        let Ok(bytes) = bytes.dyn_into::<js_sys::Uint8Array>() else {
+            return Ok(());
+        };
         call(StreamEvent::Bytes(bytes.to_vec()));
     }
 }
@@ -63,7 +67,11 @@ pub fn on_presence(call: impl Fn(Presence) + 'static) {
     // The page's own listeners: they live as long as it does.
     let _ = window_event_listener(ev::online, move |_| online(Presence::Online));
     let changed = Closure::<dyn Fn()>::new(move || {
-        call(if is_hidden() { Presence::Hidden } else { Presence::Visible });
+        call(if is_hidden() {
+            Presence::Hidden
+        } else {
+            Presence::Visible
+        });
     });
     let _ = document().add_event_listener_with_callback("visibilitychange", changed.as_ref().unchecked_ref());
     changed.forget();

@@ -34,7 +34,9 @@ pub fn store(key: &str, value: Option<&str>) {
 
 /// Shows the page in a theme, or as the system has it.
 pub fn set_theme(theme: Option<&str>) {
-    let Some(root) = document().document_element() else { return };
+    let Some(root) = document().document_element() else {
+        return;
+    };
     let _ = match theme {
         Some(theme) => root.set_attribute("data-theme", theme),
         None => root.remove_attribute("data-theme"),

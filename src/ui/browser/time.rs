@@ -44,7 +44,9 @@ pub fn local_time(at: Timestamp) -> String {
 
 /// Milliseconds on a clock that is never set back.
 pub fn uptime() -> f64 {
-    window().performance().map_or_else(Date::now, |performance| performance.now())
+    window()
+        .performance()
+        .map_or_else(Date::now, |performance| performance.now())
 }
 
 /// Chance, in 0..1.
@@ -84,7 +86,8 @@ impl Drop for Timer {
 /// Calls after a while.
 pub fn after(ms: f64, call: impl FnOnce() + 'static) -> Timer {
     let call = Closure::once(call);
-    let id = window().set_timeout_with_callback_and_timeout_and_arguments_0(call.as_ref().unchecked_ref(), ms as i32);
+    let id = window()
+        .set_timeout_with_callback_and_timeout_and_arguments_0(call.as_ref().unchecked_ref(), ms as i32);
     Timer(id.ok().map(|id| (id, SendWrapper::new(call))))
 }
 

@@ -19,7 +19,8 @@ pub fn Composer() -> impl IntoView {
     let models = expect_context::<Models>();
     let area = NodeRef::<html::Textarea>::new();
     let busy = Memo::new(move |_| {
-        live.here().is_some_and(|view| view.running.with(Option::is_some) || view.waiting.get())
+        live.here()
+            .is_some_and(|view| view.running.with(Option::is_some) || view.waiting.get())
     });
     keep_draft(live, area);
 
@@ -117,7 +118,12 @@ fn Unsent() -> impl IntoView {
     let live = use_live();
     let error = move || {
         let place = live.place.get();
-        live.unsent.with(|unsent| unsent.iter().find(|(of, _)| *of == place).map(|(_, error)| error.clone()))
+        live.unsent.with(|unsent| {
+            unsent
+                .iter()
+                .find(|(of, _)| *of == place)
+                .map(|(_, error)| error.clone())
+        })
     };
     let shown = move || {
         error().map(|error| {

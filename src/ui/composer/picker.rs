@@ -41,8 +41,10 @@ pub fn ModelPicker() -> impl IntoView {
             view! { <option value=id selected=selected>{name}</option> }
         };
         let group = |(endpoint, models): (String, Vec<_>)| {
-            let options: Vec<_> =
-                models.into_iter().map(|model: crate::protocol::chat::ModelInfo| option(model.id, model.name)).collect();
+            let options: Vec<_> = models
+                .into_iter()
+                .map(|model: crate::protocol::chat::ModelInfo| option(model.id, model.name))
+                .collect();
             view! { <optgroup label=endpoint>{options}</optgroup> }
         };
         groups.get().into_iter().map(group).collect::<Vec<_>>()

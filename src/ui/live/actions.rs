@@ -12,7 +12,8 @@ use crate::{
 impl Live {
     /// Sends a message from where the person is. A new conversation begins with it.
     pub fn send(self, from: Place, text: String, model: Option<String>) {
-        self.unsent.update(|unsent| unsent.retain(|(place, _)| *place != from));
+        self.unsent
+            .update(|unsent| unsent.retain(|(place, _)| *place != from));
         let intent = self.with(|state| {
             let intent = state.outbox.begin(from, text, model);
             let id = intent.conversation_id;
@@ -44,7 +45,10 @@ impl Live {
 
     /// A message could not be sent: it goes back to where it was written.
     fn came_back(self, message: MessageId, error: &ApiError) {
-        let perhaps = matches!(error.code, ErrorCode::Unreachable | ErrorCode::Unavailable | ErrorCode::Internal);
+        let perhaps = matches!(
+            error.code,
+            ErrorCode::Unreachable | ErrorCode::Unavailable | ErrorCode::Internal
+        );
         let Some(sending) = self.with(|state| {
             let sending = state.outbox.failed(message, perhaps)?;
             state.dirty.conversation(sending.intent.conversation_id);
@@ -58,14 +62,16 @@ impl Live {
             self.go.run((Place::New, true));
         }
         drafts::put_back(sending.from, &sending.intent.text);
-        self.unsent.update(|unsent| unsent.push((sending.from, error.message.clone())));
+        self.unsent
+            .update(|unsent| unsent.push((sending.from, error.message.clone())));
     }
 
     /// Does what follows from what became of a conversation's messages.
     pub(super) fn settled(self, settled: Settled) {
         if let Some(sending) = settled.got_through {
             drafts::take_out(sending.from, &sending.intent.text);
-            self.unsent.update(|unsent| unsent.retain(|(place, _)| *place != sending.from));
+            self.unsent
+                .update(|unsent| unsent.retain(|(place, _)| *place != sending.from));
         }
         if let Some(run) = settled.stop {
             self.stop_run(run);
@@ -99,7 +105,12 @@ impl Live {
         waiting.set(true);
         spawn_local(async move {
             let intent_id = IntentId::new();
-            let intent = intent::Regenerate { intent_id, conversation_id, message_id, model: None };
+            let intent = intent::Regenerate {
+                intent_id,
+                conversation_id,
+                message_id,
+                model: None,
+            };
             if let Err(error) = rpc::regenerate(intent).await {
                 waiting.set(false);
                 self.toasts.say(error.message);
@@ -119,12 +130,16 @@ impl Live {
         let chosen = self.view(conversation_id).model;
         let before = chosen.get_untracked();
         chosen.set(Some(model.clone()));
-        self.tell(rpc::choose_model(conversation_id, model), move || chosen.set(before));
+        self.tell(rpc::choose_model(conversation_id, model), move || {
+            chosen.set(before)
+        });
     }
 
     /// Gives a conversation another title.
     pub fn rename(self, conversation_id: ConversationId, title: String) {
-        let row = self.list.with_untracked(|rows| rows.iter().find(|row| row.id == conversation_id).cloned());
+        let row = self
+            .list
+            .with_untracked(|rows| rows.iter().find(|row| row.id == conversation_id).cloned());
         if let Some(row) = row {
             // Until the stream confirms it.
             row.title.set(title.clone());

@@ -112,7 +112,9 @@ impl Live {
             url.push_str(&cursor.0.to_string());
             // The old stream is closed before there is a new one.
             follow.stream = None;
-            follow.stream = Some(browser::event_stream(&url, move |event| self.heard(number, event)));
+            follow.stream = Some(browser::event_stream(&url, move |event| {
+                self.heard(number, event)
+            }));
         });
     }
 
@@ -190,7 +192,9 @@ impl Live {
         let shown = self.place.get_untracked().conversation();
         self.with(|state| {
             let dropped = state.session.restart(list, transcript);
-            state.views.retain(|view| !dropped.contains(&view.id) || Some(view.id) == shown);
+            state
+                .views
+                .retain(|view| !dropped.contains(&view.id) || Some(view.id) == shown);
             state.dirty.list = true;
             if let Some(id) = here {
                 state.dirty.conversation(id);

@@ -60,9 +60,15 @@ pub enum Status {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
     Off,
-    Connecting { since: Ms },
-    Open { heard: Ms },
-    Waiting { until: Ms },
+    Connecting {
+        since: Ms,
+    },
+    Open {
+        heard: Ms,
+    },
+    Waiting {
+        until: Ms,
+    },
     /// Hidden for long: waits to be seen.
     Asleep,
 }
@@ -78,7 +84,11 @@ pub struct Link {
 
 impl Default for Link {
     fn default() -> Self {
-        Self { state: State::Off, failures: 0, hidden_since: None }
+        Self {
+            state: State::Off,
+            failures: 0,
+            hidden_since: None,
+        }
     }
 }
 
@@ -146,7 +156,9 @@ impl Link {
     fn wait(&mut self, now: Ms, random: f64) {
         let longest = (FIRST_DELAY * 2f64.powi(self.failures.min(10) as i32)).min(LONGEST_DELAY);
         self.failures += 1;
-        self.state = State::Waiting { until: now + longest * (0.5 + random / 2.0) };
+        self.state = State::Waiting {
+            until: now + longest * (0.5 + random / 2.0),
+        };
     }
 
     /// When to come back with [`Input::Tick`], if nothing else happens before.
@@ -196,7 +208,10 @@ mod tests {
             assert_eq!(link.status(), Status::Lost);
             now = until;
         }
-        assert_eq!(delays, [400.0, 800.0, 1600.0, 3200.0, 6400.0, 12_800.0, 15_000.0, 15_000.0]);
+        assert_eq!(
+            delays,
+            [400.0, 800.0, 1600.0, 3200.0, 6400.0, 12_800.0, 15_000.0, 15_000.0]
+        );
         link.step(Input::Opened, now, 0.0);
         link.step(Input::Heard, now, 0.0);
         assert_eq!(link.status(), Status::Connected);
@@ -221,7 +236,11 @@ mod tests {
         assert_eq!(link.deadline(), Some(55_000.0));
         assert_eq!(link.step(Input::Tick, 54_999.0, 0.0), None);
         assert_eq!(link.step(Input::Tick, 55_000.0, 0.0), Some(Effect::Connect));
-        assert_eq!(link.step(Input::Tick, 70_000.0, 0.0), Some(Effect::Disconnect), "no answer either");
+        assert_eq!(
+            link.step(Input::Tick, 70_000.0, 0.0),
+            Some(Effect::Disconnect),
+            "no answer either"
+        );
         assert_eq!(link.status(), Status::Lost);
     }
 
@@ -252,14 +271,24 @@ mod tests {
         link.step(Input::Lost, 10.0, 1.0);
         assert_eq!(link.step(Input::Online, 20.0, 0.0), Some(Effect::Connect));
         link.step(Input::Opened, 30.0, 0.0);
-        assert_eq!(link.step(Input::Visible, 3_600_000.0, 0.0), Some(Effect::Connect), "slept for an hour");
+        assert_eq!(
+            link.step(Input::Visible, 3_600_000.0, 0.0),
+            Some(Effect::Connect),
+            "slept for an hour"
+        );
     }
 
     #[test]
     fn nothing_is_connected_while_the_state_is_loaded_anew() {
         let mut link = open();
         assert_eq!(link.step(Input::Pause, 50.0, 0.0), Some(Effect::Disconnect));
-        for input in [Input::Lost, Input::Online, Input::Visible, Input::Tick, Input::Heard] {
+        for input in [
+            Input::Lost,
+            Input::Online,
+            Input::Visible,
+            Input::Tick,
+            Input::Heard,
+        ] {
             assert_eq!(link.step(input, 99_000.0, 0.0), None);
         }
         assert_eq!(link.step(Input::Start, 99_000.0, 0.0), Some(Effect::Connect));

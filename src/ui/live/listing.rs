@@ -20,7 +20,10 @@ pub struct Listing {
 impl Listing {
     /// Starts from a snapshot of the newest page.
     pub fn new(list: ConversationList) -> Self {
-        Self { list, ..Self::default() }
+        Self {
+            list,
+            ..Self::default()
+        }
     }
 
     /// The loaded part, newest activity first.
@@ -40,7 +43,12 @@ impl Listing {
 
     /// Applies an event.
     pub fn apply(&mut self, event: &Event) -> Listed {
-        if self.awaited > 0 && !matches!(event.body, EventBody::TextDelta { .. } | EventBody::Thinking { .. }) {
+        if self.awaited > 0
+            && !matches!(
+                event.body,
+                EventBody::TextDelta { .. } | EventBody::Thinking { .. }
+            )
+        {
             self.buffer.push(event.clone());
         }
         conversation_list::apply(&mut self.list, event)
@@ -61,7 +69,9 @@ impl Listing {
         self.list.append(page);
         self.list.has_more = has_more;
         // The same order as the server's, so that the cursor of the next page is right.
-        self.list.conversations.sort_by_key(|conversation| std::cmp::Reverse((conversation.updated_at, conversation.id)));
+        self.list
+            .conversations
+            .sort_by_key(|conversation| std::cmp::Reverse((conversation.updated_at, conversation.id)));
         self.no_page();
     }
 
@@ -81,28 +91,52 @@ mod tests {
 
     fn summary(n: i64) -> ConversationSummary {
         let id = ConversationId(uuid::Uuid::from_u128(n as u128));
-        ConversationSummary { id, title: format!("chat {n}"), updated_at: Timestamp(n), active_run: None }
+        ConversationSummary {
+            id,
+            title: format!("chat {n}"),
+            updated_at: Timestamp(n),
+            active_run: None,
+        }
     }
 
     fn list(as_of: u64, numbers: &[i64], has_more: bool) -> ConversationList {
         let conversations = numbers.iter().map(|n| summary(*n)).collect();
-        ConversationList { as_of: Position(as_of), conversations, has_more }
+        ConversationList {
+            as_of: Position(as_of),
+            conversations,
+            has_more,
+        }
     }
 
     fn event(position: u64, n: i64, body: EventBody) -> Event {
         let message_id = Some(MessageId(uuid::Uuid::from_u128(7)));
-        Event { position: Position(position), conversation_id: summary(n).id, message_id, body }
+        Event {
+            position: Position(position),
+            conversation_id: summary(n).id,
+            message_id,
+            body,
+        }
     }
 
     fn titles(listing: &Listing) -> Vec<&str> {
-        listing.conversations().iter().map(|conversation| conversation.title.as_str()).collect()
+        listing
+            .conversations()
+            .iter()
+            .map(|conversation| conversation.title.as_str())
+            .collect()
     }
 
     #[test]
     fn what_happens_while_a_page_is_on_its_way_is_in_it() {
         let mut listing = Listing::new(list(10, &[9, 8], true));
         listing.ask();
-        listing.apply(&event(11, 4, EventBody::ConversationRenamed { title: "renamed".into() }));
+        listing.apply(&event(
+            11,
+            4,
+            EventBody::ConversationRenamed {
+                title: "renamed".into(),
+            },
+        ));
         listing.apply(&event(12, 3, EventBody::ConversationDeleted));
         // The page was read between the two events.
         let mut page = list(11, &[4, 3, 2], false);
@@ -113,9 +147,18 @@ mod tests {
 
         let mut listing = Listing::new(list(10, &[9, 8], true));
         listing.ask();
-        listing.apply(&event(11, 4, EventBody::ConversationRenamed { title: "renamed".into() }));
+        listing.apply(&event(
+            11,
+            4,
+            EventBody::ConversationRenamed {
+                title: "renamed".into(),
+            },
+        ));
         listing.page(list(10, &[4, 3, 2], false), false);
-        assert_eq!(titles(&listing), ["chat 9", "chat 8", "renamed", "chat 3", "chat 2"]);
+        assert_eq!(
+            titles(&listing),
+            ["chat 9", "chat 8", "renamed", "chat 3", "chat 2"]
+        );
     }
 
     #[test]
@@ -135,14 +178,23 @@ mod tests {
         listing.page(page, true);
         assert_eq!(titles(&listing), ["chat 1", "chat 9", "chat 8"]);
         assert!(listing.has_more());
-        listing.apply(&event(12, 1, EventBody::Complete { ended_at: Timestamp(21) }));
+        listing.apply(&event(
+            12,
+            1,
+            EventBody::Complete {
+                ended_at: Timestamp(21),
+            },
+        ));
         assert_eq!(listing.conversations()[0].active_run, None);
     }
 
     #[test]
     fn an_event_is_applied_once() {
         let mut listing = Listing::new(list(10, &[9], false));
-        let created = EventBody::ConversationCreated { title: "new".into(), created_at: Timestamp(30) };
+        let created = EventBody::ConversationCreated {
+            title: "new".into(),
+            created_at: Timestamp(30),
+        };
         assert_eq!(listing.apply(&event(11, 30, created.clone())), Listed::Changed);
         assert_eq!(listing.apply(&event(11, 30, created)), Listed::Unchanged);
         assert_eq!(titles(&listing), ["new", "chat 9"]);

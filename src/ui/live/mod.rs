@@ -19,23 +19,17 @@ mod thought;
 
 use leptos::{prelude::*, task::spawn_local};
 
-pub use self::{
-    link::Status,
-    list_rows::ListRow,
-    rows::{AnswerRow, ConversationView, PartRow, Phase, Row, Siblings, UserRow},
-};
 use self::{
     follow::Follow,
     outbox::{Outbox, Settled},
     session::{Change, Session},
 };
-use super::{
-    browser,
-    clock::Clock,
-    page::Page,
-    place::Place,
-    toast::Toasts,
+pub use self::{
+    link::Status,
+    list_rows::ListRow,
+    rows::{AnswerRow, ConversationView, PartRow, Phase, Row, Siblings, UserRow},
 };
+use super::{browser, clock::Clock, page::Page, place::Place, toast::Toasts};
 use crate::{
     api::{ApiError, error::ErrorCode, rpc},
     protocol::{ConversationId, Message, MessageBody, MessageId, Transcript, transcript::Touched},
@@ -132,7 +126,11 @@ impl Live {
     pub fn visit(self, place: Place) {
         let Some(id) = place.conversation() else { return };
         // What is deleted does not come back.
-        if self.view(id).phase.with_untracked(|phase| *phase == Phase::Missing) {
+        if self
+            .view(id)
+            .phase
+            .with_untracked(|phase| *phase == Phase::Missing)
+        {
             return;
         }
         let load = self.with(|state| {
@@ -157,7 +155,9 @@ impl Live {
     }
 
     fn with<T>(self, f: impl FnOnce(&mut State) -> T) -> T {
-        self.state.try_update_value(f).expect("the live state is there for as long as the page is")
+        self.state
+            .try_update_value(f)
+            .expect("the live state is there for as long as the page is")
     }
 
     fn load(self, id: ConversationId) {
@@ -235,7 +235,8 @@ impl Live {
     }
 
     fn flush_soon(self) {
-        let ask = self.with(|state| state.dirty.any() && !std::mem::replace(&mut state.dirty.frame_asked, true));
+        let ask =
+            self.with(|state| state.dirty.any() && !std::mem::replace(&mut state.dirty.frame_asked, true));
         if ask {
             browser::next_frame(move || self.flush());
         }
@@ -245,9 +246,14 @@ impl Live {
     fn flush(self) {
         let (listing, settled) = self.with(|state| {
             let dirty = std::mem::take(&mut state.dirty);
-            let settled: Vec<_> = dirty.conversations.iter().filter_map(|id| state.sync(*id)).collect();
+            let settled: Vec<_> = dirty
+                .conversations
+                .iter()
+                .filter_map(|id| state.sync(*id))
+                .collect();
             for (id, message) in &dirty.messages {
-                if let (Some(view), Some(transcript)) = (state.known_view(*id), state.session.shelf.get(*id)) {
+                if let (Some(view), Some(transcript)) = (state.known_view(*id), state.session.shelf.get(*id))
+                {
                     view.sync_message(transcript, *message);
                 }
             }
@@ -290,7 +296,9 @@ impl State {
             id: sending.intent.user_message_id,
             parent_id: transcript.active_leaf,
             created_at: browser::now(),
-            body: MessageBody::User { text: sending.intent.text.clone() },
+            body: MessageBody::User {
+                text: sending.intent.text.clone(),
+            },
         });
         view.sync(transcript, pending.as_ref(), self.live);
         Some(settled)
@@ -312,7 +320,10 @@ impl Dirty {
         match touched {
             Touched::Nothing => {}
             Touched::Conversation | Touched::Messages => self.conversation(id),
-            Touched::Run(message) | Touched::Part { message_id: message, .. } => {
+            Touched::Run(message)
+            | Touched::Part {
+                message_id: message, ..
+            } => {
                 if !self.messages.contains(&(id, message)) {
                     self.messages.push((id, message));
                 }

@@ -40,7 +40,10 @@ pub struct Outbox {
 impl Outbox {
     /// Takes a message and gives what is to be sent.
     pub fn begin(&mut self, from: Place, text: String, model: Option<String>) -> SendMessage {
-        let again = self.returned.iter().position(|sending| sending.from == from && sending.intent.text == text);
+        let again = self
+            .returned
+            .iter()
+            .position(|sending| sending.from == from && sending.intent.text == text);
         let intent = match again {
             Some(index) => self.returned.remove(index).intent,
             None => SendMessage {
@@ -52,30 +55,45 @@ impl Outbox {
             },
         };
         self.returned.retain(|sending| sending.from != from);
-        self.sending.push(Sending { intent: intent.clone(), from, stop: false });
+        self.sending.push(Sending {
+            intent: intent.clone(),
+            from,
+            stop: false,
+        });
         intent
     }
 
     /// The message of a conversation that waits for its run.
     pub fn of(&self, id: ConversationId) -> Option<&Sending> {
-        self.sending.iter().find(|sending| sending.intent.conversation_id == id)
+        self.sending
+            .iter()
+            .find(|sending| sending.intent.conversation_id == id)
     }
 
     /// The person wants no answer to the message that is on its way: true if there is one.
     pub fn stop(&mut self, id: ConversationId) -> bool {
-        let found = self.sending.iter_mut().find(|sending| sending.intent.conversation_id == id);
+        let found = self
+            .sending
+            .iter_mut()
+            .find(|sending| sending.intent.conversation_id == id);
         found.map(|sending| sending.stop = true).is_some()
     }
 
     /// The server has a message: the run to stop, if the person wanted that already.
     pub fn started(&self, started: &Started) -> Option<MessageId> {
-        let sent = self.sending.iter().find(|sending| sending.intent.user_message_id == started.user_message_id)?;
+        let sent = self
+            .sending
+            .iter()
+            .find(|sending| sending.intent.user_message_id == started.user_message_id)?;
         sent.stop.then_some(started.assistant_message_id)
     }
 
     /// A message could not be sent. With `perhaps`, it may have got through all the same.
     pub fn failed(&mut self, message: MessageId, perhaps: bool) -> Option<Sending> {
-        let index = self.sending.iter().position(|sending| sending.intent.user_message_id == message)?;
+        let index = self
+            .sending
+            .iter()
+            .position(|sending| sending.intent.user_message_id == message)?;
         let sending = self.sending.remove(index);
         if perhaps {
             self.returned.push(sending.clone());
@@ -89,14 +107,18 @@ impl Outbox {
         let mut settled = Settled::default();
         self.sending.retain(|sending| {
             let question = Some(sending.intent.user_message_id);
-            let answer = transcript.messages.iter().find(|message| message.parent_id == question);
+            let answer = transcript
+                .messages
+                .iter()
+                .find(|message| message.parent_id == question);
             if sending.stop {
                 settled.stop = settled.stop.or(answer.map(|message| message.id));
             }
             answer.is_none()
         });
         let found = self.returned.iter().position(|sending| {
-            sending.intent.conversation_id == id && transcript.message(sending.intent.user_message_id).is_some()
+            sending.intent.conversation_id == id
+                && transcript.message(sending.intent.user_message_id).is_some()
         });
         settled.got_through = found.map(|index| self.returned.remove(index));
         settled
@@ -117,7 +139,10 @@ mod tests {
         intent.user_message_id = story.question;
         outbox.sending[0].intent = intent.clone();
         outbox.settle(&story.after(2));
-        assert_eq!(outbox.of(story.conversation_id).map(|sending| &sending.intent), Some(&intent));
+        assert_eq!(
+            outbox.of(story.conversation_id).map(|sending| &sending.intent),
+            Some(&intent)
+        );
         outbox.settle(&story.after(3));
         assert_eq!(outbox.of(story.conversation_id), None);
     }
@@ -127,10 +152,17 @@ mod tests {
         let mut outbox = Outbox::default();
         let first = outbox.begin(Place::New, "Hello".into(), None);
         outbox.failed(first.user_message_id, true);
-        assert_eq!(outbox.begin(Place::New, "Hello".into(), Some("other/model".into())), first);
+        assert_eq!(
+            outbox.begin(Place::New, "Hello".into(), Some("other/model".into())),
+            first
+        );
 
         outbox.failed(first.user_message_id, false);
-        assert_ne!(outbox.begin(Place::New, "Hello".into(), None), first, "it surely did not get through");
+        assert_ne!(
+            outbox.begin(Place::New, "Hello".into(), None),
+            first,
+            "it surely did not get through"
+        );
     }
 
     #[test]
@@ -141,7 +173,11 @@ mod tests {
         let second = outbox.begin(Place::New, "Hello!".into(), None);
         assert_ne!(second.user_message_id, first.user_message_id);
         outbox.failed(second.user_message_id, true);
-        assert_ne!(outbox.begin(Place::New, "Hello".into(), None), first, "given up with the second");
+        assert_ne!(
+            outbox.begin(Place::New, "Hello".into(), None),
+            first,
+            "given up with the second"
+        );
     }
 
     #[test]
@@ -151,7 +187,13 @@ mod tests {
         outbox.begin(Place::Conversation(story.conversation_id), "Hello".into(), None);
         outbox.sending[0].intent.user_message_id = story.question;
         let failed = outbox.failed(story.question, true);
-        assert_eq!(outbox.settle(&story.after(2)), Settled { got_through: failed, stop: None });
+        assert_eq!(
+            outbox.settle(&story.after(2)),
+            Settled {
+                got_through: failed,
+                stop: None
+            }
+        );
         assert_eq!(outbox.settle(&story.after(2)), Settled::default());
     }
 

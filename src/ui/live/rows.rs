@@ -14,8 +14,8 @@ use leptos::prelude::*;
 use super::thought::latest_thought;
 use crate::{
     protocol::{
-        AssistantMessage, ConversationId, Message, MessageBody, MessageId, Part, RunError, RunStatus, Timestamp,
-        Transcript,
+        AssistantMessage, ConversationId, Message, MessageBody, MessageId, Part, RunError, RunStatus,
+        Timestamp, Transcript,
     },
     ui::prose::MarkdownState,
 };
@@ -133,7 +133,11 @@ impl ConversationView {
 
     /// Brings everything up to the transcript. `pending` is a message that is on its way.
     pub fn sync(&self, transcript: &Transcript, pending: Option<&Message>, live: bool) {
-        let phase = if transcript.deleted { Phase::Missing } else { Phase::Ready };
+        let phase = if transcript.deleted {
+            Phase::Missing
+        } else {
+            Phase::Ready
+        };
         set(&self.title, &transcript.title);
         set(&self.model, &transcript.model);
         set(&self.running, &transcript.active_run());
@@ -152,7 +156,10 @@ impl ConversationView {
             let row = old.iter().find(|row| row.id() == message.id).cloned();
             let row = row.unwrap_or_else(|| Row::new(message));
             match (&row, &message.body) {
-                (Row::User(row), _) => set(&row.pending, &unconfirmed.is_some_and(|pending| pending.id == row.id)),
+                (Row::User(row), _) => set(
+                    &row.pending,
+                    &unconfirmed.is_some_and(|pending| pending.id == row.id),
+                ),
                 (Row::Answer(row), MessageBody::Assistant(assistant)) => {
                     let ids = transcript.siblings(message);
                     let index = ids.iter().position(|id| *id == message.id).unwrap_or(0);
@@ -171,7 +178,9 @@ impl ConversationView {
     /// Brings one answer up to the transcript.
     pub fn sync_message(&self, transcript: &Transcript, id: MessageId) {
         set(&self.running, &transcript.active_run());
-        let Some(assistant) = transcript.message(id).and_then(Message::assistant) else { return };
+        let Some(assistant) = transcript.message(id).and_then(Message::assistant) else {
+            return;
+        };
         let row = self.rows.with_untracked(|rows| {
             rows.iter().rev().find_map(|row| match row {
                 Row::Answer(row) if row.id == id => Some(row.clone()),
@@ -188,9 +197,12 @@ impl Row {
     fn new(message: &Message) -> Self {
         let (id, created_at) = (message.id, message.created_at);
         match &message.body {
-            MessageBody::User { text } => {
-                Self::User(UserRow { id, text: text.as_str().into(), created_at, pending: ArcRwSignal::new(false) })
-            }
+            MessageBody::User { text } => Self::User(UserRow {
+                id,
+                text: text.as_str().into(),
+                created_at,
+                pending: ArcRwSignal::new(false),
+            }),
             MessageBody::Assistant(assistant) => Self::Answer(AnswerRow {
                 id,
                 model: assistant.model.as_str().into(),
@@ -211,7 +223,11 @@ impl AnswerRow {
         for (node_index, node) in assistant.nodes.iter().enumerate() {
             for (part_index, part) in node.parts.iter().enumerate() {
                 let key = (node_index, part_index);
-                let row = known.iter().find(|row| row.key == key).filter(|row| row.fits(part)).cloned();
+                let row = known
+                    .iter()
+                    .find(|row| row.key == key)
+                    .filter(|row| row.fits(part))
+                    .cloned();
                 let row = row.unwrap_or_else(|| PartRow::new(key, part, live));
                 row.sync(part);
                 if ended {
@@ -221,7 +237,10 @@ impl AnswerRow {
             }
         }
         let same = parts.len() == known.len()
-            && parts.iter().zip(&known).all(|(new, old)| Arc::ptr_eq(&new.painted, &old.painted));
+            && parts
+                .iter()
+                .zip(&known)
+                .all(|(new, old)| Arc::ptr_eq(&new.painted, &old.painted));
         if !same {
             self.parts.set(parts);
         }
@@ -261,7 +280,11 @@ impl PartRow {
 
 impl RunView {
     fn of(assistant: &AssistantMessage) -> Self {
-        Self { status: assistant.status, activity: assistant.activity.clone(), error: assistant.error.clone() }
+        Self {
+            status: assistant.status,
+            activity: assistant.activity.clone(),
+            error: assistant.error.clone(),
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use super::{
     shelf::{Outcome, Shelf},
 };
 use crate::protocol::{
-    ConversationId, ConversationList, Event, Position, Transcript, conversation_list::Listed, transcript::Touched,
+    ConversationId, ConversationList, Event, Position, Transcript, conversation_list::Listed,
+    transcript::Touched,
 };
 
 /// What has to be done after an event or a snapshot.
@@ -46,7 +47,9 @@ impl Session {
 
     /// Starts again, from new snapshots. Gives the conversations that were dropped.
     pub fn restart(&mut self, list: ConversationList, transcript: Option<Transcript>) -> Vec<ConversationId> {
-        self.cursor = transcript.as_ref().map_or(list.as_of, |transcript| transcript.as_of.min(list.as_of));
+        self.cursor = transcript
+            .as_ref()
+            .map_or(list.as_of, |transcript| transcript.as_of.min(list.as_of));
         self.listing = Listing::new(list);
         let keep = transcript.as_ref().map(|transcript| transcript.conversation_id);
         let dropped = self.shelf.forget_others(keep);
@@ -103,7 +106,10 @@ mod tests {
     use crate::ui::live::story::Story;
 
     fn list_at(position: u64) -> ConversationList {
-        ConversationList { as_of: Position(position), ..ConversationList::default() }
+        ConversationList {
+            as_of: Position(position),
+            ..ConversationList::default()
+        }
     }
 
     #[test]
@@ -159,8 +165,14 @@ mod tests {
         assert!(session.shelf.open(first.conversation_id));
         assert!(session.shelf.open(second.conversation_id));
         // The answers come in the other order.
-        assert_eq!(session.loaded(second.after(5)), Some(Change::Replaced(second.conversation_id)));
-        assert_eq!(session.loaded(first.after(5)), Some(Change::Replaced(first.conversation_id)));
+        assert_eq!(
+            session.loaded(second.after(5)),
+            Some(Change::Replaced(second.conversation_id))
+        );
+        assert_eq!(
+            session.loaded(first.after(5)),
+            Some(Change::Replaced(first.conversation_id))
+        );
         assert_eq!(session.shelf.get(second.conversation_id), Some(&second.after(5)));
         assert_eq!(session.shelf.get(first.conversation_id), Some(&first.after(5)));
     }

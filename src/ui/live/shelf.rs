@@ -49,8 +49,14 @@ impl Shelf {
     /// Puts a conversation here that is complete: from the page, or just begun.
     pub fn put(&mut self, transcript: Transcript) {
         let id = transcript.conversation_id;
-        self.entries.retain(|entry| entry.transcript.conversation_id != id);
-        self.entries.push(Entry { transcript, ready: true, buffer: None, tries: 0 });
+        self.entries
+            .retain(|entry| entry.transcript.conversation_id != id);
+        self.entries.push(Entry {
+            transcript,
+            ready: true,
+            buffer: None,
+            tries: 0,
+        });
     }
 
     /// The person looks at a conversation: true if its snapshot has to be asked for.
@@ -63,7 +69,12 @@ impl Shelf {
                 return false;
             }
         } else {
-            self.entries.push(Entry { transcript: Transcript::new(id), ready: false, buffer: None, tries: 0 });
+            self.entries.push(Entry {
+                transcript: Transcript::new(id),
+                ready: false,
+                buffer: None,
+                tries: 0,
+            });
         }
         if let Some(entry) = self.entries.last_mut() {
             entry.tries = 0;
@@ -80,7 +91,9 @@ impl Shelf {
 
     /// Applies an event.
     pub fn apply(&mut self, event: &Event) -> Outcome {
-        let Some(index) = self.index(event.conversation_id) else { return Outcome::Nothing };
+        let Some(index) = self.index(event.conversation_id) else {
+            return Outcome::Nothing;
+        };
         let entry = &mut self.entries[index];
         if let Some(buffer) = &mut entry.buffer {
             buffer.push(event.clone());
@@ -102,9 +115,13 @@ impl Shelf {
 
     /// A snapshot arrived.
     pub fn loaded(&mut self, snapshot: Transcript) -> Outcome {
-        let Some(index) = self.index(snapshot.conversation_id) else { return Outcome::Nothing };
+        let Some(index) = self.index(snapshot.conversation_id) else {
+            return Outcome::Nothing;
+        };
         let entry = &mut self.entries[index];
-        let Some(buffer) = entry.buffer.take() else { return Outcome::Nothing };
+        let Some(buffer) = entry.buffer.take() else {
+            return Outcome::Nothing;
+        };
         entry.transcript = snapshot;
         for event in &buffer {
             if transcript::apply(&mut entry.transcript, event).is_err() {
@@ -153,11 +170,16 @@ impl Shelf {
             .into_iter()
             .partition(|entry| Some(entry.transcript.conversation_id) == keep);
         self.entries = kept;
-        dropped.into_iter().map(|entry| entry.transcript.conversation_id).collect()
+        dropped
+            .into_iter()
+            .map(|entry| entry.transcript.conversation_id)
+            .collect()
     }
 
     fn index(&self, id: ConversationId) -> Option<usize> {
-        self.entries.iter().rposition(|entry| entry.transcript.conversation_id == id)
+        self.entries
+            .iter()
+            .rposition(|entry| entry.transcript.conversation_id == id)
     }
 }
 
@@ -196,7 +218,10 @@ mod tests {
         for event in here.events[2..].iter().chain(&there.events[2..]) {
             shelf.apply(event);
         }
-        assert_eq!(shelf.get(here.conversation_id), Some(&here.after(here.events.len())));
+        assert_eq!(
+            shelf.get(here.conversation_id),
+            Some(&here.after(here.events.len()))
+        );
         assert!(!shelf.open(here.conversation_id), "nothing has to be asked for");
     }
 
@@ -264,9 +289,15 @@ mod tests {
         let late = Event {
             position: Position(100),
             message_id: Some(MessageId::new()),
-            body: EventBody::Complete { ended_at: Timestamp(0) },
+            body: EventBody::Complete {
+                ended_at: Timestamp(0),
+            },
             ..event
         };
-        assert_eq!(shelf.apply(&late), Outcome::Load, "the server then says that it is not there");
+        assert_eq!(
+            shelf.apply(&late),
+            Outcome::Load,
+            "the server then says that it is not there"
+        );
     }
 }

@@ -18,7 +18,13 @@ impl Story {
         let (question, answer) = (MessageId::new(), MessageId::new());
         let at = Timestamp(1_795_300_051_123);
         let mut bodies = vec![
-            (None, EventBody::ConversationCreated { title: question_text.into(), created_at: at }),
+            (
+                None,
+                EventBody::ConversationCreated {
+                    title: question_text.into(),
+                    created_at: at,
+                },
+            ),
             (
                 None,
                 EventBody::UserMessageSaved {
@@ -31,12 +37,24 @@ impl Story {
             ),
             (
                 Some(answer),
-                EventBody::RunStarted { parent_id: question, model: "tour/tour".into(), created_at: at },
+                EventBody::RunStarted {
+                    parent_id: question,
+                    model: "tour/tour".into(),
+                    created_at: at,
+                },
             ),
         ];
         let mut offset = 0;
         for delta in deltas {
-            bodies.push((Some(answer), EventBody::TextDelta { node: 0, part: 0, offset, text: (*delta).into() }));
+            bodies.push((
+                Some(answer),
+                EventBody::TextDelta {
+                    node: 0,
+                    part: 0,
+                    offset,
+                    text: (*delta).into(),
+                },
+            ));
             offset += delta.len();
         }
         bodies.push((Some(answer), EventBody::Complete { ended_at: at }));
@@ -51,7 +69,12 @@ impl Story {
                 body,
             })
             .collect();
-        Self { conversation_id, question, answer, events }
+        Self {
+            conversation_id,
+            question,
+            answer,
+            events,
+        }
     }
 
     /// The snapshot after the first `count` events.

@@ -9,7 +9,9 @@ pub fn latest_thought(thinking: &str) -> &str {
     let line = thinking.lines().rev().map(trim).find(said).unwrap_or_default();
     // The end of a long line is the news.
     match line.char_indices().rev().nth(LONGEST) {
-        Some((cut, _)) => line[cut..].split_once(' ').map_or(&line[cut..], |(_, words)| words),
+        Some((cut, _)) => line[cut..]
+            .split_once(' ')
+            .map_or(&line[cut..], |(_, words)| words),
         None => line,
     }
 }
@@ -38,6 +40,9 @@ mod tests {
         }
         let long = "word ".repeat(100);
         let latest = latest_thought(&long);
-        assert!(latest.starts_with("word") && latest.len() <= LONGEST, "{latest:?}");
+        assert!(
+            latest.starts_with("word") && latest.len() <= LONGEST,
+            "{latest:?}"
+        );
     }
 }

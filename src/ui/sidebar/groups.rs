@@ -21,7 +21,10 @@ pub fn by_day(rows: &[ListRow], clock: Clock) -> Vec<DayGroup> {
         let group = clock.group(row.updated_at.get());
         match groups.iter_mut().find(|day| day.group == group) {
             Some(day) => day.rows.push(row.clone()),
-            None => groups.push(DayGroup { group, rows: vec![row.clone()] }),
+            None => groups.push(DayGroup {
+                group,
+                rows: vec![row.clone()],
+            }),
         }
     }
     groups
@@ -29,5 +32,9 @@ pub fn by_day(rows: &[ListRow], clock: Clock) -> Vec<DayGroup> {
 
 /// The rows of one group.
 pub fn rows(groups: &[DayGroup], group: Group) -> Vec<ListRow> {
-    groups.iter().find(|day| day.group == group).map(|day| day.rows.clone()).unwrap_or_default()
+    groups
+        .iter()
+        .find(|day| day.group == group)
+        .map(|day| day.rows.clone())
+        .unwrap_or_default()
 }

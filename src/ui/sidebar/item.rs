@@ -35,7 +35,9 @@ pub fn Item(row: ListRow) -> impl IntoView {
 #[component]
 fn Entry(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoView {
     let deletion = expect_context::<Deletion>();
-    let ListRow { id, title, running, .. } = row;
+    let ListRow {
+        id, title, running, ..
+    } = row;
     let name = {
         let title = title.clone();
         move |action: &'static str| {
@@ -98,7 +100,10 @@ fn Rename(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
             return;
         }
         renaming.set(false);
-        let after = input.get_untracked().map(|input| input.value()).unwrap_or_default();
+        let after = input
+            .get_untracked()
+            .map(|input| input.value())
+            .unwrap_or_default();
         let after = after.trim();
         if !after.is_empty() && after != before {
             live.rename(row.id, after.into());

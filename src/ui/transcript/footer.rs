@@ -15,11 +15,19 @@ use crate::{
 /// Below an answer that has ended.
 #[component]
 pub fn AnswerFooter(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView {
-    let AnswerRow { id, model, created_at, run, siblings, .. } = row;
+    let AnswerRow {
+        id,
+        model,
+        created_at,
+        run,
+        siblings,
+        ..
+    } = row;
     let status = Memo::new(move |_| run.with(|run| run.status));
-    let foot = move || {
-        let status = status.get();
-        status.is_terminal().then(|| {
+    let foot =
+        move || {
+            let status = status.get();
+            status.is_terminal().then(|| {
             let live = use_live();
             let text = move || {
                 let text = |transcript: &crate::protocol::Transcript| {
@@ -46,7 +54,7 @@ pub fn AnswerFooter(conversation_id: ConversationId, row: AnswerRow) -> impl Int
                 </footer>
             }
         })
-    };
+        };
     view! { {foot} }
 }
 
@@ -96,7 +104,8 @@ pub fn CopyButton(text: impl Fn() -> String + 'static) -> impl IntoView {
     let copy = move |_| {
         browser::copy_text(text(), move |done| {
             if !done {
-                live.toasts.say("This browser does not let the page copy. Select the text instead.");
+                live.toasts
+                    .say("This browser does not let the page copy. Select the text instead.");
                 return;
             }
             copied.set(true);

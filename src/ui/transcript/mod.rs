@@ -60,7 +60,13 @@ fn Transcript(view: ConversationView) -> impl IntoView {
             watch.set_value(Some(browser::on_resize(&content, move || follower.grown())));
         }
     });
-    let ConversationView { id, rows, running, waiting, .. } = view;
+    let ConversationView {
+        id,
+        rows,
+        running,
+        waiting,
+        ..
+    } = view;
     // A message of one's own is always looked at.
     let sent = waiting.clone();
     Effect::new(move |_| {
@@ -99,7 +105,12 @@ fn Transcript(view: ConversationView) -> impl IntoView {
 /// What the person wrote.
 #[component]
 fn Question(row: UserRow) -> impl IntoView {
-    let UserRow { text, created_at, pending, .. } = row;
+    let UserRow {
+        text,
+        created_at,
+        pending,
+        ..
+    } = row;
     let copied = text.clone();
     view! {
         <article class="message question" class:pending=move || pending.get() aria-label="You">

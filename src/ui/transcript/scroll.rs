@@ -17,7 +17,11 @@ pub struct Follower {
 impl Follower {
     /// Begins at the end.
     pub fn new(scroller: NodeRef<html::Div>) -> Self {
-        Self { scroller, sticking: RwSignal::new(true), top: StoredValue::new(0) }
+        Self {
+            scroller,
+            sticking: RwSignal::new(true),
+            top: StoredValue::new(0),
+        }
     }
 
     /// Whether the end is in sight.
@@ -48,7 +52,9 @@ impl Follower {
 
     /// The scroller moved: by the person, or by us.
     pub fn scrolled(self) {
-        let Some(scroller) = self.scroller.get_untracked() else { return };
+        let Some(scroller) = self.scroller.get_untracked() else {
+            return;
+        };
         let top = scroller.scroll_top();
         let before = self.top.get_value();
         self.top.set_value(top);

@@ -8,10 +8,15 @@ use crate::ui::{live::PartRow, prose::MarkdownView};
 /// One thinking part. `active` while it grows.
 #[component]
 pub fn Thinking(part: PartRow, active: Memo<bool>) -> impl IntoView {
-    let PartRow { live, prose, latest, .. } = part;
+    let PartRow {
+        live, prose, latest, ..
+    } = part;
     let open = RwSignal::new(false);
     let toggled = move |event: ev::Event| {
-        if let Some(details) = event.target().and_then(|target| target.dyn_into::<HtmlDetailsElement>().ok()) {
+        if let Some(details) = event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlDetailsElement>().ok())
+        {
             open.set(details.open());
         }
     };
@@ -25,7 +30,8 @@ pub fn Thinking(part: PartRow, active: Memo<bool>) -> impl IntoView {
             }
             .into_any()
         } else {
-            view! { <span>{move || if open.get() { "Hide details" } else { "Show details" }}</span> }.into_any()
+            view! { <span>{move || if open.get() { "Hide details" } else { "Show details" }}</span> }
+                .into_any()
         }
     };
     // Whoever reads without scripts can open what the server rendered. What streams in while it is folded
