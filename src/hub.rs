@@ -60,13 +60,19 @@ impl Hub {
             Topic::User(_) => USER_BACKLOG,
             Topic::Run(..) => RUN_BACKLOG,
         };
-        topics.entry(topic).or_insert_with(|| broadcast::channel(backlog).0).subscribe()
+        topics
+            .entry(topic)
+            .or_insert_with(|| broadcast::channel(backlog).0)
+            .subscribe()
     }
 
     /// Forgets a topic that has at most `leaving` listeners.
     fn leave(&self, topic: Topic, leaving: usize) {
         let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
-        if topics.get(&topic).is_some_and(|sender| sender.receiver_count() <= leaving) {
+        if topics
+            .get(&topic)
+            .is_some_and(|sender| sender.receiver_count() <= leaving)
+        {
             topics.remove(&topic);
         }
     }
@@ -98,7 +104,15 @@ impl Follower {
     pub fn new(hub: Arc<Hub>, storage: Arc<dyn Storage>, topic: Topic, after: Position) -> Self {
         // Listening comes before reading, so that nothing can fall between the two.
         let live = hub.subscribe(topic);
-        Self { hub, storage, topic, live, cursor: after, page: VecDeque::new(), behind: true }
+        Self {
+            hub,
+            storage,
+            topic,
+            live,
+            cursor: after,
+            page: VecDeque::new(),
+            behind: true,
+        }
     }
 
     /// The position of the last event that was given.
@@ -223,10 +237,18 @@ mod tests {
         }
         let (mut positions, mut text) = (Vec::new(), String::new());
         loop {
-            let Followed::Event(logged) = follower.next().await.unwrap() else { panic!("the log was trimmed") };
+            let Followed::Event(logged) = follower.next().await.unwrap() else {
+                panic!("the log was trimmed")
+            };
             positions.push(logged.event.position.0);
-            if let EventBody::TextDelta { text: delta, offset, .. } = &logged.event.body {
-                assert!(text.is_empty() || *offset == text.len(), "a delta is missing or doubled");
+            if let EventBody::TextDelta {
+                text: delta, offset, ..
+            } = &logged.event.body
+            {
+                assert!(
+                    text.is_empty() || *offset == text.len(),
+                    "a delta is missing or doubled"
+                );
                 text += delta;
             }
             if logged.event.body.terminal_status().is_some() {
@@ -254,9 +276,24 @@ mod tests {
             text: "go".into(),
             model: None,
         };
-        let start = Start { run: MessageId::new(), default_model: "x/m".into(), fingerprint: String::new() };
-        let run = RunKey { user_id, conversation_id: intent.conversation_id, message_id: start.run };
-        let sent = journal.submit(Change::Send { user_id, intent, start }).await.unwrap();
+        let start = Start {
+            run: MessageId::new(),
+            default_model: "x/m".into(),
+            fingerprint: String::new(),
+        };
+        let run = RunKey {
+            user_id,
+            conversation_id: intent.conversation_id,
+            message_id: start.run,
+        };
+        let sent = journal
+            .submit(Change::Send {
+                user_id,
+                intent,
+                start,
+            })
+            .await
+            .unwrap();
         assert!(matches!(sent, Outcome::Started { .. }));
 
         let over = CancellationToken::new();
@@ -274,27 +311,58 @@ mod tests {
                 join(Topic::Run(user_id, run.message_id));
             }
             let text = format!("{n} ");
-            let delta = EventBody::TextDelta { node: 0, part: 0, offset: written.len(), text: text.clone() };
+            let delta = EventBody::TextDelta {
+                node: 0,
+                part: 0,
+                offset: written.len(),
+                text: text.clone(),
+            };
             written += &text;
             if n % 5 == 0 {
                 journal.append(run, vec![delta]).await;
             } else {
-                journal.submit(Change::Append { run, events: vec![delta] }).await.unwrap();
+                journal
+                    .submit(Change::Append {
+                        run,
+                        events: vec![delta],
+                    })
+                    .await
+                    .unwrap();
             }
         }
         let event = EventBody::ended(RunStatus::Complete, None, Timestamp(0));
-        let message = AssistantMessage { status: RunStatus::Complete, ..AssistantMessage::started("x/m") };
-        journal.submit(Change::End { run, events: vec![event], message }).await.unwrap();
+        let message = AssistantMessage {
+            status: RunStatus::Complete,
+            ..AssistantMessage::started("x/m")
+        };
+        journal
+            .submit(Change::End {
+                run,
+                events: vec![event],
+                message,
+            })
+            .await
+            .unwrap();
         over.cancel();
         let head = storage.head(user_id).await.unwrap().0;
-        assert!(head > 600, "the followers can't have fallen behind: {head} events");
+        assert!(
+            head > 600,
+            "the followers can't have fallen behind: {head} events"
+        );
         for (topic, pace, follower) in followers {
             let (positions, text) = follower.await.unwrap();
             assert_eq!(text, written, "{topic:?} {pace:?}");
             // The conversation's own first event is not the run's.
             let first = if matches!(topic, Topic::User(_)) { 1 } else { 2 };
-            assert_eq!(positions, (first..=head).collect::<Vec<_>>(), "{topic:?} {pace:?}");
+            assert_eq!(
+                positions,
+                (first..=head).collect::<Vec<_>>(),
+                "{topic:?} {pace:?}"
+            );
         }
-        assert!(hub.topics.lock().unwrap().is_empty(), "topics without listeners are forgotten");
+        assert!(
+            hub.topics.lock().unwrap().is_empty(),
+            "topics without listeners are forgotten"
+        );
     }
 }

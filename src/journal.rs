@@ -5,11 +5,7 @@
 //! commit was under way. There is no fixed delay. Its queue is bounded: when it is full, whoever hands in a
 //! change waits, and so a run stops reading from its model.
 
-use std::{
-    collections::HashMap,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -60,14 +56,23 @@ impl Journal {
     /// Makes a change and waits until it is committed and published.
     pub async fn submit(&self, change: Change) -> Result<Outcome, JournalError> {
         let (done, outcome) = oneshot::channel();
-        let entry = Entry { change, done: Some(done) };
-        self.queue.send(entry).await.map_err(|_| JournalError::Unavailable)?;
+        let entry = Entry {
+            change,
+            done: Some(done),
+        };
+        self.queue
+            .send(entry)
+            .await
+            .map_err(|_| JournalError::Unavailable)?;
         outcome.await.map_err(|_| JournalError::Unavailable)?
     }
 
     /// Adds to a run's output. It is committed in order, and never lost while the process lives.
     pub async fn append(&self, run: RunKey, events: Vec<EventBody>) {
-        let entry = Entry { change: Change::Append { run, events }, done: None };
+        let entry = Entry {
+            change: Change::Append { run, events },
+            done: None,
+        };
         // The writer ends only after the last sender is gone.
         let _ = self.queue.send(entry).await;
     }
@@ -76,8 +81,10 @@ impl Journal {
 async fn write(storage: Arc<dyn Storage>, hub: Arc<Hub>, mut entries: mpsc::Receiver<Entry>) {
     let mut came = Vec::with_capacity(QUEUE);
     while entries.recv_many(&mut came, QUEUE).await > 0 {
-        let (mut changes, mut waiting): (Vec<_>, Vec<_>) =
-            merge(came.drain(..)).into_iter().map(|entry| (entry.change, entry.done)).unzip();
+        let (mut changes, mut waiting): (Vec<_>, Vec<_>) = merge(came.drain(..))
+            .into_iter()
+            .map(|entry| (entry.change, entry.done))
+            .unzip();
         let mut delay = RETRY.0;
         while !changes.is_empty() {
             match storage.commit(clock::now(), &changes).await {
@@ -134,14 +141,20 @@ fn merge(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
         // Who waits for a change of its own hears of that one alone.
         let joinable = entry.done.is_none();
         match open.get(&run.message_id).and_then(|index| merged.get_mut(*index)) {
-            Some(Entry { change: Change::Append { events: earlier, .. }, .. }) if joinable => {
+            Some(Entry {
+                change: Change::Append { events: earlier, .. },
+                ..
+            }) if joinable => {
                 for event in events {
                     push_merged(earlier, event);
                 }
             }
             _ => {
                 open.insert(run.message_id, merged.len());
-                merged.push(Entry { change: Change::Append { run, events }, done: entry.done });
+                merged.push(Entry {
+                    change: Change::Append { run, events },
+                    done: entry.done,
+                });
             }
         }
     }
@@ -153,11 +166,21 @@ fn push_merged(events: &mut Vec<EventBody>, event: EventBody) {
     match (events.last_mut(), &event) {
         (
             Some(TextDelta { node, part, text, .. }),
-            TextDelta { node: next_node, part: next_part, text: next, .. },
+            TextDelta {
+                node: next_node,
+                part: next_part,
+                text: next,
+                ..
+            },
         )
         | (
             Some(Thinking { node, part, text, .. }),
-            Thinking { node: next_node, part: next_part, text: next, .. },
+            Thinking {
+                node: next_node,
+                part: next_part,
+                text: next,
+                ..
+            },
         ) if (*node, *part) == (*next_node, *next_part) => text.push_str(next),
         _ => events.push(event),
     }
@@ -169,15 +192,30 @@ mod tests {
     use crate::protocol::{ConversationId, UserId};
 
     fn run() -> RunKey {
-        RunKey { user_id: UserId::LOCAL, conversation_id: ConversationId::new(), message_id: MessageId::new() }
+        RunKey {
+            user_id: UserId::LOCAL,
+            conversation_id: ConversationId::new(),
+            message_id: MessageId::new(),
+        }
     }
 
     fn text(offset: usize, text: &str) -> EventBody {
-        EventBody::TextDelta { node: 0, part: 0, offset, text: text.into() }
+        EventBody::TextDelta {
+            node: 0,
+            part: 0,
+            offset,
+            text: text.into(),
+        }
     }
 
     fn append(run: RunKey, event: EventBody) -> Entry {
-        Entry { change: Change::Append { run, events: vec![event] }, done: None }
+        Entry {
+            change: Change::Append {
+                run,
+                events: vec![event],
+            },
+            done: None,
+        }
     }
 
     #[test]
@@ -193,22 +231,42 @@ mod tests {
                 append(a, text(0, "He")),
                 append(b, text(0, "1")),
                 append(a, text(2, "llo")),
-                append(b, EventBody::Status { message: "busy".into() }),
+                append(
+                    b,
+                    EventBody::Status {
+                        message: "busy".into(),
+                    },
+                ),
                 append(b, text(1, "2")),
-                Entry { change: rename(), done: None },
+                Entry {
+                    change: rename(),
+                    done: None,
+                },
                 append(a, text(5, "!")),
             ]
             .into_iter(),
         );
         let seen: Vec<String> = merged.iter().map(|entry| format!("{:?}", entry.change)).collect();
         let expected = [
-            Change::Append { run: a, events: vec![text(0, "Hello")] },
+            Change::Append {
+                run: a,
+                events: vec![text(0, "Hello")],
+            },
             Change::Append {
                 run: b,
-                events: vec![text(0, "1"), EventBody::Status { message: "busy".into() }, text(1, "2")],
+                events: vec![
+                    text(0, "1"),
+                    EventBody::Status {
+                        message: "busy".into(),
+                    },
+                    text(1, "2"),
+                ],
             },
             rename(),
-            Change::Append { run: a, events: vec![text(5, "!")] },
+            Change::Append {
+                run: a,
+                events: vec![text(5, "!")],
+            },
         ];
         assert_eq!(seen, expected.map(|change| format!("{change:?}")));
     }

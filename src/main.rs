@@ -37,9 +37,18 @@ enum Command {
 async fn main() -> ExitCode {
     let filter = tracing_subscriber::EnvFilter::try_from_env("PARLOR_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .init();
     let Command::Serve { addr, data, config } = Cli::parse().command;
-    match serve(Overrides { file: config, addr, data }).await {
+    match serve(Overrides {
+        file: config,
+        addr,
+        data,
+    })
+    .await
+    {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("Parlor can't start: {error}");
@@ -57,7 +66,9 @@ async fn serve(overrides: Overrides) -> Result<(), Box<dyn std::error::Error>> {
     let listener = TcpListener::bind(addr).await.map_err(|error| {
         format!("the address {addr} can't be used: {error}. Choose another one with --addr, such as --addr 127.0.0.1:0")
     })?;
-    let server = Server::open(settings).await.map_err(|error| format!("the data in {data} can't be used: {error}"))?;
+    let server = Server::open(settings)
+        .await
+        .map_err(|error| format!("the data in {data} can't be used: {error}"))?;
     println!("Parlor is ready at http://{}", listener.local_addr()?);
     server.serve(listener, stopped()).await?;
     Ok(())

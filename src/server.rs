@@ -44,12 +44,24 @@ impl Server {
         let runs = Runs::new(storage.clone(), journal.clone(), models.clone(), limits, timeouts);
         let interrupted = runs.recover().await?;
         if interrupted > 0 {
-            tracing::warn!(interrupted, "answers were at work when the last process ended; what they had is kept");
+            tracing::warn!(
+                interrupted,
+                "answers were at work when the last process ended; what they had is kept"
+            );
         }
         let leptos = LeptosOptions::builder().output_name("parlor").build();
         let shutdown = CancellationToken::new();
         let settings = Arc::new(settings);
-        let app = AppState { settings, storage, journal, hub, runs, models, leptos, shutdown };
+        let app = AppState {
+            settings,
+            storage,
+            journal,
+            hub,
+            runs,
+            models,
+            leptos,
+            shutdown,
+        };
         Ok(Self { app, writer })
     }
 
@@ -95,7 +107,12 @@ impl Server {
         trimming.abort();
         stopping.abort();
         // The journal's last clone went with the router; what is queued is still written.
-        let _ = timeout(limit, async { trimming.await.ok(); stopping.await.ok(); writer.await.ok() }).await;
+        let _ = timeout(limit, async {
+            trimming.await.ok();
+            stopping.await.ok();
+            writer.await.ok()
+        })
+        .await;
         Ok(())
     }
 }
@@ -121,14 +138,21 @@ fn models_config(settings: &Settings) -> ModelsConfig {
     let endpoints = settings.endpoints.iter().map(|endpoint| {
         let from_environment = endpoint.name == settings::ENVIRONMENT_ENDPOINT;
         EndpointConfig {
-            api_key: endpoint.api_key.as_ref().map(|key| SecretString::from(key.0.as_str())),
+            api_key: endpoint
+                .api_key
+                .as_ref()
+                .map(|key| SecretString::from(key.0.as_str())),
             api_key_source: endpoint.api_key_env.clone().unwrap_or_default(),
             base_url_source: if from_environment {
                 "OPENAI_BASE_URL".into()
             } else {
                 format!("base_url of “{}” in the settings file", endpoint.name)
             },
-            headers: endpoint.headers.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect(),
+            headers: endpoint
+                .headers
+                .iter()
+                .map(|(name, value)| (name.clone(), value.as_str().into()))
+                .collect(),
             max_frame,
             ..EndpointConfig::new(&endpoint.name, &endpoint.base_url)
         }
@@ -138,7 +162,10 @@ fn models_config(settings: &Settings) -> ModelsConfig {
         endpoints: endpoints.collect(),
         default_model: settings.models.default.clone(),
         candidates: local
-            .map(|(name, base_url)| EndpointConfig { max_frame, ..EndpointConfig::new(name, base_url) })
+            .map(|(name, base_url)| EndpointConfig {
+                max_frame,
+                ..EndpointConfig::new(name, base_url)
+            })
             .collect(),
         own_address: Some(settings.server.addr),
     }

@@ -21,18 +21,54 @@ fn id(event: &Value, field: &str) -> String {
 
 #[tokio::test]
 async fn a_turn_streams_the_typed_events_of_the_contract() {
-    let (_folder, upstream, parlor) =
-        answering(Script::new().think("Let me ").think("see.").text("Hello").text(", Ann.")).await;
-    let events = parlor.chat(&json!({ "message": "Hi, I am Ann", "model": "test/any" })).await.rest().await;
-    assert_eq!(types(&events), ["user_message_saved", "run_started", "status", "thinking", "text_delta", "complete"]);
-    assert_eq!((text(&events, "thinking").as_str(), text(&events, "text_delta").as_str()), ("Let me see.", "Hello, Ann."));
+    let (_folder, upstream, parlor) = answering(
+        Script::new()
+            .think("Let me ")
+            .think("see.")
+            .text("Hello")
+            .text(", Ann."),
+    )
+    .await;
+    let events = parlor
+        .chat(&json!({ "message": "Hi, I am Ann", "model": "test/any" }))
+        .await
+        .rest()
+        .await;
+    assert_eq!(
+        types(&events),
+        [
+            "user_message_saved",
+            "run_started",
+            "status",
+            "thinking",
+            "text_delta",
+            "complete"
+        ]
+    );
+    assert_eq!(
+        (
+            text(&events, "thinking").as_str(),
+            text(&events, "text_delta").as_str()
+        ),
+        ("Let me see.", "Hello, Ann.")
+    );
     let (first, last) = (&events[0], events.last().unwrap());
     assert_eq!(first["expected_assistant_message_id"], last["message_id"]);
     assert_eq!(last["payload"]["message"], "Hello, Ann.");
     assert_eq!(last["payload"]["conversation_id"], first["conversation_id"]);
 
     // The announced id names the stored answer.
-    let message = json(parlor.get(&format!("/api/messages/{}", id(first, "expected_assistant_message_id"))).send().await.unwrap()).await;
+    let message = json(
+        parlor
+            .get(&format!(
+                "/api/messages/{}",
+                id(first, "expected_assistant_message_id")
+            ))
+            .send()
+            .await
+            .unwrap(),
+    )
+    .await;
     assert_eq!(message["message"]["status"], "complete");
     assert_eq!(
         message["message"]["nodes"][0]["parts"],
@@ -41,31 +77,62 @@ async fn a_turn_streams_the_typed_events_of_the_contract() {
 
     // The next turn of the conversation shows the model what was said, without the thinking.
     let conversation_id = id(first, "conversation_id");
-    parlor.chat(&json!({ "message": "And?", "conversation_id": conversation_id })).await.rest().await;
+    parlor
+        .chat(&json!({ "message": "And?", "conversation_id": conversation_id }))
+        .await
+        .rest()
+        .await;
     let request = &upstream.requests()[1].body;
-    let said: Vec<(&str, &str)> = request["messages"].as_array().unwrap().iter()
-        .map(|message| (message["role"].as_str().unwrap(), message["content"].as_str().unwrap()))
+    let said: Vec<(&str, &str)> = request["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| {
+            (
+                message["role"].as_str().unwrap(),
+                message["content"].as_str().unwrap(),
+            )
+        })
         .collect();
-    assert_eq!(said, [("user", "Hi, I am Ann"), ("assistant", "Hello, Ann."), ("user", "And?")]);
+    assert_eq!(
+        said,
+        [
+            ("user", "Hi, I am Ann"),
+            ("assistant", "Hello, Ann."),
+            ("user", "And?")
+        ]
+    );
 }
 
 #[tokio::test]
 async fn a_stream_that_is_dropped_goes_on_from_any_position() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("one ").gate("more").text("two ").text("three")).await;
-    let mut stream = parlor.chat(&json!({ "message": "count", "model": "test/any" })).await;
+    let (_folder, upstream, parlor) =
+        answering(Script::new().text("one ").gate("more").text("two ").text("three")).await;
+    let mut stream = parlor
+        .chat(&json!({ "message": "count", "model": "test/any" }))
+        .await;
     let saved = stream.until("user_message_saved").await;
     let seen = stream.until("text_delta").await;
     drop(stream);
     let run = id(&saved, "expected_assistant_message_id");
     upstream.release("more");
-    let whole = parlor.follow(&format!("/api/runs/{run}/events")).await.rest().await;
+    let whole = parlor
+        .follow(&format!("/api/runs/{run}/events"))
+        .await
+        .rest()
+        .await;
     assert_eq!(text(&whole, "text_delta"), "one two three");
     for after in whole.iter().map(|event| event["position"].as_u64().unwrap()) {
-        let rest = parlor.follow(&format!("/api/runs/{run}/events?after={after}")).await;
+        let rest = parlor
+            .follow(&format!("/api/runs/{run}/events?after={after}"))
+            .await;
         if after == whole.last().unwrap()["position"].as_u64().unwrap() {
             break; // Nothing follows a run's last event.
         }
-        let expected: Vec<&Value> = whole.iter().filter(|event| event["position"].as_u64() > Some(after)).collect();
+        let expected: Vec<&Value> = whole
+            .iter()
+            .filter(|event| event["position"].as_u64() > Some(after))
+            .collect();
         assert_eq!(rest.rest().await.iter().collect::<Vec<_>>(), expected);
     }
     assert!(seen["position"].as_u64() > saved["position"].as_u64());
@@ -73,8 +140,11 @@ async fn a_stream_that_is_dropped_goes_on_from_any_position() {
 
 #[tokio::test]
 async fn a_stop_keeps_what_there_was_and_adds_nothing() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("half").gate("never").text(" whole")).await;
-    let mut stream = parlor.chat(&json!({ "message": "long", "model": "test/any" })).await;
+    let (_folder, upstream, parlor) =
+        answering(Script::new().text("half").gate("never").text(" whole")).await;
+    let mut stream = parlor
+        .chat(&json!({ "message": "long", "model": "test/any" }))
+        .await;
     let delta = stream.until("text_delta").await;
     let stop = format!("/api/runs/{}/stop", id(&delta, "message_id"));
     for _ in 0..2 {
@@ -90,9 +160,18 @@ async fn a_stop_keeps_what_there_was_and_adds_nothing() {
 #[tokio::test]
 async fn a_stop_before_the_first_token_takes_effect() {
     let (_folder, _upstream, parlor) = answering(Script::new().gate("never").text("late")).await;
-    let mut stream = parlor.chat(&json!({ "message": "slow", "model": "test/any" })).await;
+    let mut stream = parlor
+        .chat(&json!({ "message": "slow", "model": "test/any" }))
+        .await;
     let status = stream.until("status").await;
-    parlor.post(&format!("/api/runs/{}/stop", id(&status, "message_id")), &json!({})).send().await.unwrap();
+    parlor
+        .post(
+            &format!("/api/runs/{}/stop", id(&status, "message_id")),
+            &json!({}),
+        )
+        .send()
+        .await
+        .unwrap();
     assert_eq!(types(&stream.rest().await), ["cancelled"]);
 }
 
@@ -101,10 +180,18 @@ async fn the_same_request_twice_is_one_run() {
     let (_folder, upstream, parlor) = answering(Script::new().text("once")).await;
     let body = json!({ "message": "pay the bill", "model": "test/any" });
     let key = "0199f6a2-7b1e-7cc0-9f52-0a6c4f0c8a11";
-    let send = |body: Value| parlor.post("/api/chat/stream", &body).header("idempotency-key", key).send();
+    let send = |body: Value| {
+        parlor
+            .post("/api/chat/stream", &body)
+            .header("idempotency-key", key)
+            .send()
+    };
     let first = send(body.clone()).await.unwrap().text().await.unwrap();
     let again = send(body).await.unwrap().text().await.unwrap();
-    assert_eq!(first.replace(": heartbeat\n\n", ""), again.replace(": heartbeat\n\n", ""));
+    assert_eq!(
+        first.replace(": heartbeat\n\n", ""),
+        again.replace(": heartbeat\n\n", "")
+    );
     assert_eq!(upstream.requests().len(), 1);
     let other = send(json!({ "message": "something else" })).await.unwrap();
     assert_eq!(other.status(), 409);
@@ -127,17 +214,29 @@ async fn the_log_of_the_user_has_everything_in_order_without_gaps() {
     let (_folder, _upstream, parlor) = answering(Script::new().text("yes")).await;
     let mut live = parlor.follow("/api/events").await;
     for n in 0..3 {
-        parlor.chat(&json!({ "message": format!("question {n}"), "model": "test/any" })).await.rest().await;
+        parlor
+            .chat(&json!({ "message": format!("question {n}"), "model": "test/any" }))
+            .await
+            .rest()
+            .await;
     }
     let mut seen = Vec::new();
-    while seen.iter().filter(|event: &&Value| event["type"] == "complete").count() < 3 {
+    while seen
+        .iter()
+        .filter(|event: &&Value| event["type"] == "complete")
+        .count()
+        < 3
+    {
         seen.push(live.next().await.unwrap());
     }
     let mut replayed = parlor.follow("/api/events?after=0").await;
     for event in &seen {
         assert_eq!(replayed.next().await.as_ref(), Some(event));
     }
-    let positions: Vec<u64> = seen.iter().map(|event| event["position"].as_u64().unwrap()).collect();
+    let positions: Vec<u64> = seen
+        .iter()
+        .map(|event| event["position"].as_u64().unwrap())
+        .collect();
     assert_eq!(positions, (1..=seen.len() as u64).collect::<Vec<_>>());
     // A position that the log does not have.
     let reset = parlor.follow("/api/events?after=999999").await.rest().await;
@@ -147,33 +246,75 @@ async fn the_log_of_the_user_has_everything_in_order_without_gaps() {
 #[tokio::test]
 async fn what_went_down_in_mid_answer_is_kept_and_says_so() {
     let (folder, upstream, parlor) = answering(Script::new().text("half").gate("never")).await;
-    let mut stream = parlor.chat(&json!({ "message": "long", "model": "test/any" })).await;
+    let mut stream = parlor
+        .chat(&json!({ "message": "long", "model": "test/any" }))
+        .await;
     let delta = stream.until("text_delta").await;
     parlor.stop().await;
     let rest = stream.rest().await;
-    assert_eq!((types(&rest), &rest[0]["status"]), (vec!["error"], &json!("interrupted")));
+    assert_eq!(
+        (types(&rest), &rest[0]["status"]),
+        (vec!["error"], &json!("interrupted"))
+    );
     let parlor = Parlor::start(folder.path(), &upstream).await;
-    let message = json(parlor.get(&format!("/api/messages/{}", id(&delta, "message_id"))).send().await.unwrap()).await;
+    let message = json(
+        parlor
+            .get(&format!("/api/messages/{}", id(&delta, "message_id")))
+            .send()
+            .await
+            .unwrap(),
+    )
+    .await;
     let message = &message["message"];
-    assert_eq!((&message["status"], &message["nodes"][0]["parts"][0]["text"]), (&json!("interrupted"), &json!("half")));
+    assert_eq!(
+        (&message["status"], &message["nodes"][0]["parts"][0]["text"]),
+        (&json!("interrupted"), &json!("half"))
+    );
 }
 
 #[tokio::test]
 async fn every_fault_of_a_model_server_ends_the_run_with_words() {
     let cases = [
-        (Script::new().status(401, json!({ "error": { "message": "bad key" } }), &[]), "failed", "key"),
-        (Script::new().status(404, json!({ "error": { "message": "no such model", "code": "model_not_found" } }), &[]), "failed", "model"),
+        (
+            Script::new().status(401, json!({ "error": { "message": "bad key" } }), &[]),
+            "failed",
+            "key",
+        ),
+        (
+            Script::new().status(
+                404,
+                json!({ "error": { "message": "no such model", "code": "model_not_found" } }),
+                &[],
+            ),
+            "failed",
+            "model",
+        ),
         (Script::new().text("half").cut(), "interrupted", "broke_off"),
         (Script::new().text("half").end(), "interrupted", "broke_off"),
-        (Script::new().error_object(json!({ "message": "out of memory" })), "failed", "stream_error"),
+        (
+            Script::new().error_object(json!({ "message": "out of memory" })),
+            "failed",
+            "stream_error",
+        ),
     ];
     for (script, status, code) in cases {
         let (_folder, _upstream, parlor) = answering(script.clone()).await;
-        let events = parlor.chat(&json!({ "message": "x", "model": "test/any" })).await.rest().await;
+        let events = parlor
+            .chat(&json!({ "message": "x", "model": "test/any" }))
+            .await
+            .rest()
+            .await;
         let last = events.last().unwrap();
-        assert_eq!((&last["type"], &last["status"]), (&json!("error"), &json!(status)), "{script:?}");
+        assert_eq!(
+            (&last["type"], &last["status"]),
+            (&json!("error"), &json!(status)),
+            "{script:?}"
+        );
         assert!(last["error"]["code"].as_str().unwrap().contains(code), "{last}");
-        assert!(last["error"]["message"].as_str().unwrap().contains("test"), "names the endpoint: {last}");
+        assert!(
+            last["error"]["message"].as_str().unwrap().contains("test"),
+            "names the endpoint: {last}"
+        );
     }
 }
 
@@ -183,7 +324,11 @@ async fn a_busy_server_is_asked_again_before_the_first_token() {
     upstream.reset();
     upstream.script(When::any(), Script::new().text("at last"));
     upstream.script_times(1, When::any(), Script::new().status(503, json!({}), &[]));
-    let events = parlor.chat(&json!({ "message": "x", "model": "test/any" })).await.rest().await;
+    let events = parlor
+        .chat(&json!({ "message": "x", "model": "test/any" }))
+        .await
+        .rest()
+        .await;
     assert_eq!(events.last().unwrap()["payload"]["message"], "at last");
     assert_eq!(upstream.requests().len(), 2);
 }
@@ -195,23 +340,82 @@ async fn bad_requests_get_a_problem_and_change_nothing() {
     let cases = [
         (message(json!({})).await, 400, "bad_request"),
         (message(json!({ "message": "  " })).await, 400, "bad_request"),
-        (message(json!({ "message": "x", "conversation_id": "7" })).await, 400, "bad_request"),
-        (message(json!({ "message": "x", "conversation_history": [] })).await, 400, "bad_request"),
-        (message(json!({ "message": "x".repeat(600_000) })).await, 413, "too_large"),
-        (message(json!({ "message": "x".repeat(3_000_000) })).await, 413, "too_large"),
-        (parlor.post("/api/chat/stream", &json!({ "message": "x" })).header("idempotency-key", "7").send().await, 400, "bad_request"),
+        (
+            message(json!({ "message": "x", "conversation_id": "7" })).await,
+            400,
+            "bad_request",
+        ),
+        (
+            message(json!({ "message": "x", "conversation_history": [] })).await,
+            400,
+            "bad_request",
+        ),
+        (
+            message(json!({ "message": "x".repeat(600_000) })).await,
+            413,
+            "too_large",
+        ),
+        (
+            message(json!({ "message": "x".repeat(3_000_000) })).await,
+            413,
+            "too_large",
+        ),
+        (
+            parlor
+                .post("/api/chat/stream", &json!({ "message": "x" }))
+                .header("idempotency-key", "7")
+                .send()
+                .await,
+            400,
+            "bad_request",
+        ),
         (parlor.get("/api/messages/7").send().await, 404, "not_found"),
-        (parlor.get("/api/runs/0199f6a2-7b1e-7cc0-9f52-0a6c4f0c8a11/events").send().await, 404, "not_found"),
-        (parlor.get("/api/events?after=minus").send().await, 400, "bad_request"),
+        (
+            parlor
+                .get("/api/runs/0199f6a2-7b1e-7cc0-9f52-0a6c4f0c8a11/events")
+                .send()
+                .await,
+            404,
+            "not_found",
+        ),
+        (
+            parlor.get("/api/events?after=minus").send().await,
+            400,
+            "bad_request",
+        ),
         (parlor.get("/api/nothing").send().await, 404, "not_found"),
-        (parlor.post("/api/chat/stream", &json!({ "message": "x" })).header("origin", "http://evil.example").send().await, 403, "forbidden"),
-        (parlor.post("/send", &json!({})).header("sec-fetch-site", "cross-site").send().await, 403, "forbidden"),
-        (parlor.get("/").header("host", "evil.example").send().await, 403, "forbidden"),
+        (
+            parlor
+                .post("/api/chat/stream", &json!({ "message": "x" }))
+                .header("origin", "http://evil.example")
+                .send()
+                .await,
+            403,
+            "forbidden",
+        ),
+        (
+            parlor
+                .post("/send", &json!({}))
+                .header("sec-fetch-site", "cross-site")
+                .send()
+                .await,
+            403,
+            "forbidden",
+        ),
+        (
+            parlor.get("/").header("host", "evil.example").send().await,
+            403,
+            "forbidden",
+        ),
     ];
     for (n, (response, status, code)) in cases.into_iter().enumerate() {
         let response = response.unwrap();
         assert_eq!(response.status(), status, "case {n}");
-        assert_eq!(response.headers()["content-type"], "application/problem+json", "case {n}");
+        assert_eq!(
+            response.headers()["content-type"],
+            "application/problem+json",
+            "case {n}"
+        );
         assert_eq!(json(response).await["code"], code, "case {n}");
     }
     assert_eq!(upstream.requests().len(), 0);
@@ -222,7 +426,10 @@ async fn bad_requests_get_a_problem_and_change_nothing() {
 #[tokio::test]
 async fn a_form_without_scripts_sends_a_message() {
     let (_folder, _upstream, parlor) = answering(Script::new().text("Hello, form")).await;
-    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let client = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .unwrap();
     let response = client
         .post(format!("{}/send", parlor.url))
         .header("content-type", "application/x-www-form-urlencoded")
@@ -236,7 +443,15 @@ async fn a_form_without_scripts_sends_a_message() {
     log.until("complete").await;
     let page = parlor.get(&place).send().await.unwrap();
     assert_eq!(page.status(), 200);
-    assert!(page.headers()["content-security-policy"].to_str().unwrap().contains("'nonce-"));
+    assert!(
+        page.headers()["content-security-policy"]
+            .to_str()
+            .unwrap()
+            .contains("'nonce-")
+    );
     let page = page.text().await.unwrap();
-    assert!(page.contains("Hi &amp; hello") && page.contains("Hello, form"), "the page is complete without scripts");
+    assert!(
+        page.contains("Hi &amp; hello") && page.contains("Hello, form"),
+        "the page is complete without scripts"
+    );
 }

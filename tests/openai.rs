@@ -219,14 +219,14 @@ async fn every_refusal_names_the_endpoint_the_cause_and_what_to_do() {
             ),
             "rate_limited",
             later(7),
-            "takes no more requests for now (429): Slow It asks to wait 7 s.",
+            "takes no more requests for now (429): Slow. It asks to wait 7 s.",
             "Wait a little, then retry.",
         ),
         (
             Script::new().status(500, "boom", &[]),
             "endpoint_failed",
             Unavailable { after: None },
-            "failed (500 Internal Server Error): boom",
+            "failed (500 Internal Server Error): boom.",
             log_hint,
         ),
         (
@@ -240,7 +240,7 @@ async fn every_refusal_names_the_endpoint_the_cause_and_what_to_do() {
             Script::new().status(400, json!({"error": "No \u{1b}[1mway\n"}), &[]),
             "request_refused",
             Refused,
-            "refused the request (400 Bad Request): No [1mway",
+            "refused the request (400 Bad Request): No [1mway.",
             "",
         ),
         (
@@ -301,17 +301,37 @@ async fn a_wrong_key_is_not_shown_even_if_the_server_repeats_it() {
     let acme = format!("The endpoint “acme” ({})", upstream.url());
     assert_eq!(
         message,
-        format!("{acme} refused the API key (401): ••• is not a key")
+        format!("{acme} refused the API key (401): ••• is not a key.")
     );
-    let endpoint = OpenAi::new(&config).unwrap();
-    assert!(!format!("{config:?} {endpoint:?}").contains("sk-wrong"));
+}
+
+#[tokio::test]
+async fn what_is_secret_is_not_printed_and_user_info_in_the_address_is_sent() {
+    let upstream = Upstream::start().await;
+    let config = EndpointConfig {
+        base_url: upstream.url().replace("//", "//someone:hidden@"),
+        headers: vec![("x-key".into(), "secret-1".into())],
+        ..config(&upstream)
+    };
+    assert_eq!(ask(&config, request("echo", "Hi")).await.1, None);
+    let sent = upstream.requests().pop().unwrap();
+    assert!(sent.headers["authorization"].starts_with("Basic "), "{sent:?}");
+    let with_key = EndpointConfig {
+        api_key: Some("sk-2".into()),
+        ..config
+    };
+    let printed = format!("{with_key:?} {:?}", OpenAi::new(&with_key).unwrap());
+    assert!(printed.contains("http://127.0.0.1:"), "{printed}");
+    for secret in ["hidden", "secret-1", "sk-2"] {
+        assert!(!printed.contains(secret), "{printed}");
+    }
 }
 
 #[tokio::test]
 async fn an_endpoint_that_is_not_there_says_why() {
     let dead = Upstream::start().await;
     let url = dead.url();
-    drop(dead);
+    dead.stop().await;
     let upstream = Upstream::start().await;
     for (base_url, cause) in [
         (url.clone(), "nothing answers there (connection refused)"),

@@ -86,7 +86,11 @@ pub enum Effect {
 impl Agent {
     /// A run that answers with this model.
     pub fn new(model: impl Into<String>) -> Self {
-        Self { message: AssistantMessage::started(model), phase: Phase::Calling, retries: 0 }
+        Self {
+            message: AssistantMessage::started(model),
+            phase: Phase::Calling,
+            retries: 0,
+        }
     }
 
     /// What the run has produced.
@@ -105,7 +109,12 @@ impl Agent {
             return Vec::new();
         }
         match input {
-            Input::Start => vec![self.log(EventBody::Status { message: "Thinking...".into() }), Effect::Call],
+            Input::Start => vec![
+                self.log(EventBody::Status {
+                    message: "Thinking...".into(),
+                }),
+                Effect::Call,
+            ],
             Input::Waited => {
                 self.phase = Phase::Calling;
                 vec![Effect::Call]
@@ -131,14 +140,26 @@ impl Agent {
             ModelEvent::Thinking(text) | ModelEvent::Text(text) if text.is_empty() => Vec::new(),
             ModelEvent::Thinking(text) => {
                 let (part, offset) = self.place(|part| matches!(part, Part::Thinking { .. }));
-                vec![self.log(EventBody::Thinking { node: 0, part, offset, text })]
+                vec![self.log(EventBody::Thinking {
+                    node: 0,
+                    part,
+                    offset,
+                    text,
+                })]
             }
             ModelEvent::Text(text) => {
                 let (part, offset) = self.place(|part| matches!(part, Part::Text { .. }));
-                vec![self.log(EventBody::TextDelta { node: 0, part, offset, text })]
+                vec![self.log(EventBody::TextDelta {
+                    node: 0,
+                    part,
+                    offset,
+                    text,
+                })]
             }
             // No tools are offered, so there is nothing to call; what they cost is not shown yet.
-            ModelEvent::ToolCall { .. } | ModelEvent::ToolArguments { .. } | ModelEvent::Usage(_) => Vec::new(),
+            ModelEvent::ToolCall { .. } | ModelEvent::ToolArguments { .. } | ModelEvent::Usage(_) => {
+                Vec::new()
+            }
             ModelEvent::Finished(FinishReason::ContentFilter) => {
                 self.end(RunStatus::Failed, Some(held_back()), at)
             }
@@ -180,7 +201,10 @@ impl Agent {
 
     fn log(&mut self, event: EventBody) -> Effect {
         let applied = apply_to_run(&mut self.message, &event);
-        debug_assert!(applied.is_some(), "the agent made an event that does not follow: {event:?}");
+        debug_assert!(
+            applied.is_some(),
+            "the agent made an event that does not follow: {event:?}"
+        );
         Effect::Log(event)
     }
 
@@ -193,26 +217,46 @@ impl Agent {
 }
 
 fn error(code: &str, message: String, hint: &str) -> RunError {
-    RunError { code: code.into(), message, hint: hint.into() }
+    RunError {
+        code: code.into(),
+        message,
+        hint: hint.into(),
+    }
 }
 
 fn broke_off() -> RunError {
     let message = "The model server ended its answer without saying that it was finished.".into();
-    error("broke_off", message, "What had come is kept. Retry to have it answered again.")
+    error(
+        "broke_off",
+        message,
+        "What had come is kept. Retry to have it answered again.",
+    )
 }
 
 fn shut_down() -> RunError {
     let message = "Parlor was stopped before the answer was finished.".into();
-    error("shut_down", message, "What had come is kept. Retry to have it answered again.")
+    error(
+        "shut_down",
+        message,
+        "What had come is kept. Retry to have it answered again.",
+    )
 }
 
 fn empty_answer() -> RunError {
-    error("empty_answer", "The model finished without saying anything.".into(), "Retry, or choose another model.")
+    error(
+        "empty_answer",
+        "The model finished without saying anything.".into(),
+        "Retry, or choose another model.",
+    )
 }
 
 fn held_back() -> RunError {
     let message = "The model server held the rest of the answer back (content filter).".into();
-    error("content_filter", message, "What had come is kept. Put the question in other words, or choose another model.")
+    error(
+        "content_filter",
+        message,
+        "What had come is kept. Put the question in other words, or choose another model.",
+    )
 }
 
 fn timed_out(timeout: Timeout) -> RunError {
@@ -225,7 +269,10 @@ fn timed_out(timeout: Timeout) -> RunError {
         ),
         Timeout::Silence(limit) => error(
             "fell_silent",
-            format!("The model server fell silent for {} seconds in the middle of its answer.", seconds(limit)),
+            format!(
+                "The model server fell silent for {} seconds in the middle of its answer.",
+                seconds(limit)
+            ),
             "What had come is kept. The limit is the setting timeouts.silence_seconds.",
         ),
         Timeout::Run(limit) => error(

@@ -5,12 +5,17 @@ const NOON: Timestamp = Timestamp(1_795_262_400_000);
 /// Feeds inputs to a new agent; gives all effects and what the run has come to.
 fn played(inputs: impl IntoIterator<Item = Input>) -> (Vec<Effect>, AssistantMessage) {
     let mut agent = Agent::new("x/m");
-    let effects = inputs.into_iter().flat_map(|input| agent.step(input, NOON)).collect();
+    let effects = inputs
+        .into_iter()
+        .flat_map(|input| agent.step(input, NOON))
+        .collect();
     (effects, agent.message().clone())
 }
 
 fn thinking_status() -> Effect {
-    Effect::Log(EventBody::Status { message: "Thinking...".into() })
+    Effect::Log(EventBody::Status {
+        message: "Thinking...".into(),
+    })
 }
 
 fn text(text: &str) -> Input {
@@ -26,7 +31,10 @@ fn finished() -> Input {
 }
 
 fn failure(kind: ModelErrorKind) -> Input {
-    Input::Failed(ModelError { error: error("some_code", "It failed.".into(), ""), kind })
+    Input::Failed(ModelError {
+        error: error("some_code", "It failed.".into(), ""),
+        kind,
+    })
 }
 
 fn ended(effects: &[Effect]) -> Option<RunStatus> {
@@ -38,13 +46,29 @@ fn ended(effects: &[Effect]) -> Option<RunStatus> {
 
 #[test]
 fn a_turn_of_thinking_and_text_is_logged_delta_by_delta() {
-    let (effects, message) =
-        played([Input::Start, thought("Hm"), thought("m."), text("É"), text("!"), finished()]);
+    let (effects, message) = played([
+        Input::Start,
+        thought("Hm"),
+        thought("m."),
+        text("É"),
+        text("!"),
+        finished(),
+    ]);
     let thinking = |offset, text: &str| {
-        Effect::Log(EventBody::Thinking { node: 0, part: 0, offset, text: text.into() })
+        Effect::Log(EventBody::Thinking {
+            node: 0,
+            part: 0,
+            offset,
+            text: text.into(),
+        })
     };
     let delta = |offset, text: &str| {
-        Effect::Log(EventBody::TextDelta { node: 0, part: 1, offset, text: text.into() })
+        Effect::Log(EventBody::TextDelta {
+            node: 0,
+            part: 1,
+            offset,
+            text: text.into(),
+        })
     };
     assert_eq!(
         effects,
@@ -58,7 +82,10 @@ fn a_turn_of_thinking_and_text_is_logged_delta_by_delta() {
             Effect::End(EventBody::Complete { ended_at: NOON }),
         ]
     );
-    let parts = vec![Part::Thinking { text: "Hmm.".into() }, Part::Text { text: "É!".into() }];
+    let parts = vec![
+        Part::Thinking { text: "Hmm.".into() },
+        Part::Text { text: "É!".into() },
+    ];
     assert_eq!(message.nodes, [crate::protocol::Node { parts }]);
     assert_eq!((message.status, message.activity), (RunStatus::Complete, None));
 }
@@ -81,8 +108,18 @@ fn a_stop_ends_the_run_in_every_phase_and_nothing_comes_after_it() {
     ];
     for inputs in before {
         let (effects, message) = played(inputs.clone().into_iter().chain([Input::Stop]));
-        assert_eq!((ended(&effects), message.status), (Some(RunStatus::Stopped), RunStatus::Stopped));
-        let after = [Input::Stop, text("late"), finished(), Input::BrokeOff, Input::Waited, Input::ShutDown];
+        assert_eq!(
+            (ended(&effects), message.status),
+            (Some(RunStatus::Stopped), RunStatus::Stopped)
+        );
+        let after = [
+            Input::Stop,
+            text("late"),
+            finished(),
+            Input::BrokeOff,
+            Input::Waited,
+            Input::ShutDown,
+        ];
         let (more, _) = played(inputs.into_iter().chain([Input::Stop]).chain(after));
         assert_eq!(more, effects);
     }
@@ -92,24 +129,57 @@ fn a_stop_ends_the_run_in_every_phase_and_nothing_comes_after_it() {
 fn a_busy_server_is_asked_twice_more_and_then_no_more() {
     let busy = |after| failure(ModelErrorKind::Unavailable { after });
     let waits = |effects: &[Effect]| -> Vec<Duration> {
-        effects.iter().filter_map(|effect| match effect { Effect::Wait(wait) => Some(*wait), _ => None }).collect()
+        effects
+            .iter()
+            .filter_map(|effect| match effect {
+                Effect::Wait(wait) => Some(*wait),
+                _ => None,
+            })
+            .collect()
     };
-    let (effects, message) =
-        played([Input::Start, busy(None), Input::Waited, busy(Some(Duration::from_secs(7))), Input::Waited, busy(None)]);
+    let (effects, message) = played([
+        Input::Start,
+        busy(None),
+        Input::Waited,
+        busy(Some(Duration::from_secs(7))),
+        Input::Waited,
+        busy(None),
+    ]);
     assert_eq!(waits(&effects), [Duration::from_secs(1), Duration::from_secs(7)]);
-    assert_eq!(effects.iter().filter(|effect| **effect == Effect::Call).count(), 3);
-    assert_eq!((ended(&effects), message.error.unwrap().code.as_str()), (Some(RunStatus::Failed), "some_code"));
+    assert_eq!(
+        effects.iter().filter(|effect| **effect == Effect::Call).count(),
+        3
+    );
+    assert_eq!(
+        (ended(&effects), message.error.unwrap().code.as_str()),
+        (Some(RunStatus::Failed), "some_code")
+    );
     // A server that wants to be left alone for an hour is not waited for.
     let (effects, _) = played([Input::Start, busy(Some(Duration::from_secs(3600)))]);
-    assert_eq!((waits(&effects), ended(&effects)), (vec![], Some(RunStatus::Failed)));
+    assert_eq!(
+        (waits(&effects), ended(&effects)),
+        (vec![], Some(RunStatus::Failed))
+    );
 }
 
 #[test]
 fn nothing_is_tried_again_once_the_answer_has_begun() {
-    for kind in [ModelErrorKind::Unavailable { after: None }, ModelErrorKind::Refused, ModelErrorKind::Broken] {
+    for kind in [
+        ModelErrorKind::Unavailable { after: None },
+        ModelErrorKind::Refused,
+        ModelErrorKind::Broken,
+    ] {
         let (effects, message) = played([Input::Start, text("half"), failure(kind)]);
-        let status = if kind == ModelErrorKind::Broken { RunStatus::Interrupted } else { RunStatus::Failed };
-        assert_eq!((ended(&effects), message.text().as_str()), (Some(status), "half"), "{kind:?}");
+        let status = if kind == ModelErrorKind::Broken {
+            RunStatus::Interrupted
+        } else {
+            RunStatus::Failed
+        };
+        assert_eq!(
+            (ended(&effects), message.text().as_str()),
+            (Some(status), "half"),
+            "{kind:?}"
+        );
     }
 }
 
@@ -118,20 +188,43 @@ fn every_other_end_has_its_status_and_its_words() {
     let span = Duration::from_secs(1);
     let cases = [
         (vec![Input::BrokeOff], RunStatus::Interrupted, "broke_off"),
-        (vec![text("x"), Input::BrokeOff], RunStatus::Interrupted, "broke_off"),
+        (
+            vec![text("x"), Input::BrokeOff],
+            RunStatus::Interrupted,
+            "broke_off",
+        ),
         (vec![Input::ShutDown], RunStatus::Interrupted, "shut_down"),
-        (vec![Input::TimedOut(Timeout::FirstToken(span))], RunStatus::Failed, "no_answer"),
-        (vec![text("x"), Input::TimedOut(Timeout::Silence(span))], RunStatus::Interrupted, "fell_silent"),
-        (vec![text("x"), Input::TimedOut(Timeout::Run(span))], RunStatus::Interrupted, "too_long"),
+        (
+            vec![Input::TimedOut(Timeout::FirstToken(span))],
+            RunStatus::Failed,
+            "no_answer",
+        ),
+        (
+            vec![text("x"), Input::TimedOut(Timeout::Silence(span))],
+            RunStatus::Interrupted,
+            "fell_silent",
+        ),
+        (
+            vec![text("x"), Input::TimedOut(Timeout::Run(span))],
+            RunStatus::Interrupted,
+            "too_long",
+        ),
         (vec![finished()], RunStatus::Failed, "empty_answer"),
         (
-            vec![text("x"), Input::Model(ModelEvent::Finished(FinishReason::ContentFilter))],
+            vec![
+                text("x"),
+                Input::Model(ModelEvent::Finished(FinishReason::ContentFilter)),
+            ],
             RunStatus::Failed,
             "content_filter",
         ),
     ];
     for (inputs, status, code) in cases {
         let (effects, message) = played([Input::Start].into_iter().chain(inputs.clone()));
-        assert_eq!((ended(&effects), message.error.unwrap().code.as_str()), (Some(status), code), "{inputs:?}");
+        assert_eq!(
+            (ended(&effects), message.error.unwrap().code.as_str()),
+            (Some(status), code),
+            "{inputs:?}"
+        );
     }
 }

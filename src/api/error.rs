@@ -71,7 +71,10 @@ impl ErrorCode {
 impl ApiError {
     /// An error with a code and words for the person.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self {
+            code,
+            message: message.into(),
+        }
     }
 }
 
@@ -84,11 +87,15 @@ impl FromServerFnError for ApiError {
                 ErrorCode::Unreachable,
                 "The server could not be reached. Nothing was changed; try again when it is back.",
             ),
-            ServerFnErrorErr::Args(cause) | ServerFnErrorErr::MissingArg(cause) => {
-                Self::new(ErrorCode::BadRequest, format!("The request could not be read: {cause}."))
-            }
+            ServerFnErrorErr::Args(cause) | ServerFnErrorErr::MissingArg(cause) => Self::new(
+                ErrorCode::BadRequest,
+                format!("The request could not be read: {cause}."),
+            ),
             // The cause is for the log, not for the person.
-            _ => Self::new(ErrorCode::Internal, "Something went wrong in Parlor. Its log says what."),
+            _ => Self::new(
+                ErrorCode::Internal,
+                "Something went wrong in Parlor. Its log says what.",
+            ),
         }
     }
 }

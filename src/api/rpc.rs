@@ -26,7 +26,13 @@ pub async fn send_message(intent: intent::SendMessage) -> Result<Started, ApiErr
 pub async fn regenerate(intent: intent::Regenerate) -> Result<Started, ApiError> {
     let caller = crate::http::caller()?;
     let fingerprint = crate::http::fingerprint(&intent)?;
-    caller.answer(caller.app.runs.regenerate(caller.user_id, intent, fingerprint).await)
+    caller.answer(
+        caller
+            .app
+            .runs
+            .regenerate(caller.user_id, intent, fingerprint)
+            .await,
+    )
 }
 
 /// Stops a run. Stopping one that has ended changes nothing. Gives the status that the run has then.
@@ -42,7 +48,13 @@ pub async fn rename_conversation(conversation_id: ConversationId, title: String)
     let caller = crate::http::caller()?;
     let title = caller.title(&title)?;
     let user_id = caller.user_id;
-    caller.change(crate::storage::Change::Rename { user_id, conversation_id, title }).await
+    caller
+        .change(crate::storage::Change::Rename {
+            user_id,
+            conversation_id,
+            title,
+        })
+        .await
 }
 
 /// Deletes a conversation with all that is in it, and stops its run.
@@ -57,7 +69,13 @@ pub async fn delete_conversation(conversation_id: ConversationId) -> Result<(), 
 pub async fn choose_model(conversation_id: ConversationId, model: String) -> Result<(), ApiError> {
     let caller = crate::http::caller()?;
     let user_id = caller.user_id;
-    caller.change(crate::storage::Change::ChooseModel { user_id, conversation_id, model }).await
+    caller
+        .change(crate::storage::Change::ChooseModel {
+            user_id,
+            conversation_id,
+            model,
+        })
+        .await
 }
 
 /// Shows another branch of a conversation: the one that ends with `leaf_id`.
@@ -65,14 +83,26 @@ pub async fn choose_model(conversation_id: ConversationId, model: String) -> Res
 pub async fn select_leaf(conversation_id: ConversationId, leaf_id: MessageId) -> Result<(), ApiError> {
     let caller = crate::http::caller()?;
     let user_id = caller.user_id;
-    caller.change(crate::storage::Change::SelectLeaf { user_id, conversation_id, leaf_id }).await
+    caller
+        .change(crate::storage::Change::SelectLeaf {
+            user_id,
+            conversation_id,
+            leaf_id,
+        })
+        .await
 }
 
 /// A conversation as it stands now.
 #[server(prefix = "/rpc", endpoint = "conversation", input = GetUrl)]
 pub async fn conversation(conversation_id: ConversationId) -> Result<Transcript, ApiError> {
     let caller = crate::http::caller()?;
-    caller.found(caller.app.storage.transcript(caller.user_id, conversation_id).await)
+    caller.found(
+        caller
+            .app
+            .storage
+            .transcript(caller.user_id, conversation_id)
+            .await,
+    )
 }
 
 /// A page of the list of conversations: the newest ones, or those after `before`.
@@ -80,7 +110,13 @@ pub async fn conversation(conversation_id: ConversationId) -> Result<Transcript,
 pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationList, ApiError> {
     let caller = crate::http::caller()?;
     let limit = caller.app.settings.limits.conversations_page;
-    caller.answer(caller.app.storage.conversations(caller.user_id, before, limit).await)
+    caller.answer(
+        caller
+            .app
+            .storage
+            .conversations(caller.user_id, before, limit)
+            .await,
+    )
 }
 
 /// The models that can be chosen now.

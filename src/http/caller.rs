@@ -23,7 +23,10 @@ pub struct Caller {
 pub fn caller() -> Result<Caller, ApiError> {
     let app = use_context::<AppState>().ok_or_else(|| {
         tracing::error!("a server function was called outside of the server");
-        ApiError::new(ErrorCode::Internal, "Something went wrong in Parlor. Its log says what.")
+        ApiError::new(
+            ErrorCode::Internal,
+            "Something went wrong in Parlor. Its log says what.",
+        )
     })?;
     Ok(Caller::new(app))
 }
@@ -36,7 +39,10 @@ pub fn fingerprint(request: &impl Serialize) -> Result<String, ApiError> {
 impl Caller {
     /// Until there are accounts, everybody who gets here is the one local user.
     pub fn new(app: AppState) -> Self {
-        Self { app, user_id: UserId::LOCAL }
+        Self {
+            app,
+            user_id: UserId::LOCAL,
+        }
     }
 
     /// A title as it may be stored.
@@ -76,13 +82,20 @@ impl Caller {
 
     /// The same for what may not be there.
     pub fn found<T>(&self, outcome: Result<Option<T>, StorageError>) -> Result<T, ApiError> {
-        self.answer(outcome.map_err(ApiError::from).and_then(|found| found.ok_or_else(not_found)))
+        self.answer(
+            outcome
+                .map_err(ApiError::from)
+                .and_then(|found| found.ok_or_else(not_found)),
+        )
     }
 }
 
 /// What is not there, or is somebody else's: the same words for both.
 pub fn not_found() -> ApiError {
-    ApiError::new(ErrorCode::NotFound, "There is no such conversation or message. It may have been deleted.")
+    ApiError::new(
+        ErrorCode::NotFound,
+        "There is no such conversation or message. It may have been deleted.",
+    )
 }
 
 impl From<StorageError> for ApiError {
@@ -120,7 +133,10 @@ impl From<JournalError> for ApiError {
 impl From<StartError> for ApiError {
     fn from(error: StartError) -> Self {
         match error {
-            StartError::Empty => Self::new(ErrorCode::BadRequest, "The message is empty: there is nothing to answer."),
+            StartError::Empty => Self::new(
+                ErrorCode::BadRequest,
+                "The message is empty: there is nothing to answer.",
+            ),
             StartError::TooLong { length, limit } => Self::new(
                 ErrorCode::TooLarge,
                 format!(
@@ -128,9 +144,10 @@ impl From<StartError> for ApiError {
                      not sent."
                 ),
             ),
-            StartError::ShuttingDown => {
-                Self::new(ErrorCode::Unavailable, "Parlor is being stopped. The message was not sent.")
-            }
+            StartError::ShuttingDown => Self::new(
+                ErrorCode::Unavailable,
+                "Parlor is being stopped. The message was not sent.",
+            ),
             StartError::Journal(error) => error.into(),
         }
     }

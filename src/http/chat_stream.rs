@@ -84,16 +84,38 @@ pub async fn resume(
 
 async fn stream(caller: Caller, run: MessageId, after: Position) -> Result<Response, Problem> {
     let Caller { app, user_id } = caller;
-    let StoredRun { key, first_position, .. } =
-        app.storage.run(user_id, run).await?.ok_or_else(|| Problem(not_found()))?;
+    let StoredRun {
+        key, first_position, ..
+    } = app
+        .storage
+        .run(user_id, run)
+        .await?
+        .ok_or_else(|| Problem(not_found()))?;
     let after = after.max(Position(first_position.0.saturating_sub(1)));
-    let follower = Follower::new(app.hub.clone(), app.storage.clone(), Topic::Run(user_id, run), after);
-    Ok(event_stream::respond(follower, &app, OneRun { app: app.clone(), run: key }))
+    let follower = Follower::new(
+        app.hub.clone(),
+        app.storage.clone(),
+        Topic::Run(user_id, run),
+        after,
+    );
+    Ok(event_stream::respond(
+        follower,
+        &app,
+        OneRun {
+            app: app.clone(),
+            run: key,
+        },
+    ))
 }
 
 fn intent_id(headers: &HeaderMap) -> Result<IntentId, Problem> {
-    let Some(value) = headers.get(IDEMPOTENCY_KEY) else { return Ok(IntentId::new()) };
-    let parsed = value.to_str().ok().and_then(|value| value.trim_matches('"').parse().ok());
+    let Some(value) = headers.get(IDEMPOTENCY_KEY) else {
+        return Ok(IntentId::new());
+    };
+    let parsed = value
+        .to_str()
+        .ok()
+        .and_then(|value| value.trim_matches('"').parse().ok());
     parsed.ok_or_else(|| bad_request("The header Idempotency-Key must be a UUID."))
 }
 
@@ -109,7 +131,12 @@ impl Projection for OneRun {
             return (logged.json.clone(), false);
         }
         let with_payload = async {
-            let (_, message) = self.app.storage.message(self.run.user_id, self.run.message_id).await.ok()??;
+            let (_, message) = self
+                .app
+                .storage
+                .message(self.run.user_id, self.run.message_id)
+                .await
+                .ok()??;
             let mut event: Value = serde_json::from_str(&logged.json).ok()?;
             event["payload"] = json!({
                 "message": message.assistant()?.text(),
@@ -123,6 +150,9 @@ impl Projection for OneRun {
 
     async fn is_over(&mut self) -> bool {
         // A conversation that is deleted takes its runs with it: nothing more will come.
-        matches!(self.app.storage.run(self.run.user_id, self.run.message_id).await, Ok(None))
+        matches!(
+            self.app.storage.run(self.run.user_id, self.run.message_id).await,
+            Ok(None)
+        )
     }
 }

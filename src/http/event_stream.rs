@@ -39,7 +39,12 @@ pub async fn of_user(
         None => caller.app.storage.head(caller.user_id).await?,
     };
     let app = &caller.app;
-    let follower = Follower::new(app.hub.clone(), app.storage.clone(), Topic::User(caller.user_id), after);
+    let follower = Follower::new(
+        app.hub.clone(),
+        app.storage.clone(),
+        Topic::User(caller.user_id),
+        after,
+    );
     Ok(respond(follower, app, AsLogged))
 }
 
@@ -47,10 +52,17 @@ pub async fn of_user(
 pub fn position(query: &HashMap<String, String>, headers: &HeaderMap) -> Result<Option<Position>, Problem> {
     let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     // A reconnecting EventSource repeats the first address, but its header is newer.
-    let Some(value) = header.or_else(|| query.get("after").map(String::as_str)) else { return Ok(None) };
-    value.parse().map(|position| Some(Position(position))).map_err(|_| {
-        bad_request(format!("A position in the log is a whole number, such as after=0; this is “{value}”."))
-    })
+    let Some(value) = header.or_else(|| query.get("after").map(String::as_str)) else {
+        return Ok(None);
+    };
+    value
+        .parse()
+        .map(|position| Some(Position(position)))
+        .map_err(|_| {
+            bad_request(format!(
+                "A position in the log is a whole number, such as after=0; this is “{value}”."
+            ))
+        })
 }
 
 /// How events of a log become frames.
@@ -102,8 +114,14 @@ pub fn respond(follower: Follower, app: &AppState, projection: impl Projection) 
     });
     let mut response = Response::new(Body::from_stream(chunks));
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/event-stream"),
+    );
+    headers.insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("no-cache, no-transform"),
+    );
     // nginx would hold events back until its buffer is full.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
@@ -138,7 +156,11 @@ impl<P: Projection> Streaming<P> {
             let (data, over) = self.projection.frame(&logged).await;
             chunk += &sse::encode(Some(logged.event.position.0), None, &data);
             self.over = over;
-            next = if over || chunk.len() > CHUNK { None } else { self.follower.try_next() };
+            next = if over || chunk.len() > CHUNK {
+                None
+            } else {
+                self.follower.try_next()
+            };
         }
         Some(chunk)
     }

@@ -6,7 +6,11 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{AppState, Caller, caller::fingerprint, problem::{Problem, bad_request}};
+use super::{
+    AppState, Caller,
+    caller::fingerprint,
+    problem::{Problem, bad_request},
+};
 use crate::protocol::{IntentId, MessageId, intent::SendMessage};
 
 /// The composer's fields.
@@ -29,7 +33,9 @@ pub async fn send(
     let fingerprint = fingerprint(&composed)?;
     let conversation_id = match composed.conversation_id.as_str() {
         "" => Default::default(),
-        id => id.parse().map_err(|_| bad_request("The conversation's id is not one."))?,
+        id => id
+            .parse()
+            .map_err(|_| bad_request("The conversation's id is not one."))?,
     };
     let intent = SendMessage {
         intent_id: IntentId::new(),

@@ -15,9 +15,15 @@ pub async fn get(
 ) -> Result<Json<Value>, Problem> {
     let caller = Caller::new(app);
     let message_id = message_id.parse().map_err(|_| not_found())?;
-    let (conversation_id, message) =
-        caller.app.storage.message(caller.user_id, message_id).await?.ok_or_else(not_found)?;
-    Ok(Json(json!({ "conversation_id": conversation_id, "message": message })))
+    let (conversation_id, message) = caller
+        .app
+        .storage
+        .message(caller.user_id, message_id)
+        .await?
+        .ok_or_else(not_found)?;
+    Ok(Json(
+        json!({ "conversation_id": conversation_id, "message": message }),
+    ))
 }
 
 /// `POST /api/runs/{id}/stop`: stops a run; one that has ended stays as it is.
@@ -27,6 +33,11 @@ pub async fn stop(
 ) -> Result<Json<Value>, Problem> {
     let caller = Caller::new(app);
     let message_id = message_id.parse().map_err(|_| not_found())?;
-    let status = caller.app.runs.stop(caller.user_id, message_id).await?.ok_or_else(not_found)?;
+    let status = caller
+        .app
+        .runs
+        .stop(caller.user_id, message_id)
+        .await?
+        .ok_or_else(not_found)?;
     Ok(Json(json!({ "message_id": message_id, "status": status })))
 }

@@ -33,7 +33,10 @@ impl IntoResponse for Problem {
         });
         let mut response = (status, Json(body)).into_response();
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/problem+json"));
+        headers.insert(
+            header::CONTENT_TYPE,
+            header::HeaderValue::from_static("application/problem+json"),
+        );
         if status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(header::RETRY_AFTER, header::HeaderValue::from_static("2"));
         }
@@ -57,5 +60,8 @@ impl From<JsonRejection> for ApiError {
 }
 
 pub async fn unknown_route() -> Problem {
-    Problem(ApiError::new(ErrorCode::NotFound, "There is no such address in Parlor's API."))
+    Problem(ApiError::new(
+        ErrorCode::NotFound,
+        "There is no such address in Parlor's API.",
+    ))
 }

@@ -29,19 +29,29 @@ pub async fn guard(request: Request, next: Next) -> Response {
     for (name, value) in always {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
-    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    headers.insert(
+        "cross-origin-opener-policy",
+        HeaderValue::from_static("same-origin"),
+    );
+    headers.insert(
+        "cross-origin-resource-policy",
+        HeaderValue::from_static("same-origin"),
+    );
     // A page brings its own, with its nonce.
     headers
         .entry(header::CONTENT_SECURITY_POLICY)
-        .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
+        .or_insert(HeaderValue::from_static(
+            "default-src 'none'; frame-ancestors 'none'",
+        ));
     response
 }
 
 fn check(method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), &'static str> {
     let host = host(uri, headers).ok_or("The request names no host.")?;
     if !is_loopback(host.host()) {
-        return Err("Parlor answers only under a loopback name, such as http://127.0.0.1 or http://localhost.");
+        return Err(
+            "Parlor answers only under a loopback name, such as http://127.0.0.1 or http://localhost.",
+        );
     }
     if method.is_safe() {
         return Ok(());
@@ -62,14 +72,18 @@ fn check(method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), &'static
 
 /// The host that the client believes it talks with.
 fn host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
-    let header = headers.get(header::HOST).and_then(|host| host.to_str().ok()?.parse().ok());
+    let header = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok()?.parse().ok());
     header.or_else(|| uri.authority().cloned())
 }
 
 fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
-        || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+        || address
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -79,17 +93,35 @@ mod tests {
     fn checked(method: Method, headers: &[(&'static str, &str)]) -> bool {
         let headers = headers
             .iter()
-            .map(|(name, value)| (header::HeaderName::from_static(name), HeaderValue::from_str(value).unwrap()))
+            .map(|(name, value)| {
+                (
+                    header::HeaderName::from_static(name),
+                    HeaderValue::from_str(value).unwrap(),
+                )
+            })
             .collect();
         check(&method, &Uri::from_static("/x"), &headers).is_ok()
     }
 
     #[test]
     fn only_loopback_names_are_answered() {
-        for host in ["127.0.0.1:8080", "localhost", "LOCALHOST:1", "[::1]:8080", "127.9.9.9"] {
+        for host in [
+            "127.0.0.1:8080",
+            "localhost",
+            "LOCALHOST:1",
+            "[::1]:8080",
+            "127.9.9.9",
+        ] {
             assert!(checked(Method::GET, &[("host", host)]), "{host}");
         }
-        for host in ["example.com", "127.0.0.1.example.com", "192.168.0.1", "localhost.example.com", "", "[::2]"] {
+        for host in [
+            "example.com",
+            "127.0.0.1.example.com",
+            "192.168.0.1",
+            "localhost.example.com",
+            "",
+            "[::2]",
+        ] {
             assert!(!checked(Method::GET, &[("host", host)]), "{host}");
         }
         assert!(!checked(Method::GET, &[]));
@@ -101,7 +133,13 @@ mod tests {
         let cases = [
             (vec![], true),
             (vec![("origin", "http://localhost:8080")], true),
-            (vec![("sec-fetch-site", "same-origin"), ("origin", "http://localhost:8080")], true),
+            (
+                vec![
+                    ("sec-fetch-site", "same-origin"),
+                    ("origin", "http://localhost:8080"),
+                ],
+                true,
+            ),
             (vec![("origin", "http://localhost:9090")], false),
             (vec![("origin", "http://evil.example")], false),
             (vec![("origin", "null")], false),

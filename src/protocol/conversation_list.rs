@@ -37,7 +37,10 @@ impl ConversationList {
     /// Where the next page begins, if there is one.
     pub fn cursor(&self) -> Option<ListCursor> {
         let last = self.conversations.last().filter(|_| self.has_more)?;
-        Some(ListCursor { updated_at: last.updated_at, id: last.id })
+        Some(ListCursor {
+            updated_at: last.updated_at,
+            id: last.id,
+        })
     }
 
     /// Adds an older page. What moved up since the page was asked for is there already and stays.
@@ -52,16 +55,26 @@ impl ConversationList {
 
     /// The conversation with this id, if it is in the part of the list that is loaded.
     pub fn get(&self, id: ConversationId) -> Option<&ConversationSummary> {
-        self.conversations.iter().find(|conversation| conversation.id == id)
+        self.conversations
+            .iter()
+            .find(|conversation| conversation.id == id)
     }
 
     fn change(&mut self, id: ConversationId, change: impl FnOnce(&mut ConversationSummary)) -> bool {
-        self.conversations.iter_mut().find(|conversation| conversation.id == id).map(change).is_some()
+        self.conversations
+            .iter_mut()
+            .find(|conversation| conversation.id == id)
+            .map(change)
+            .is_some()
     }
 
     /// Puts a conversation where its last activity belongs: at the top.
     fn move_up(&mut self, id: ConversationId, at: Timestamp) -> bool {
-        let Some(index) = self.conversations.iter().position(|conversation| conversation.id == id) else {
+        let Some(index) = self
+            .conversations
+            .iter()
+            .position(|conversation| conversation.id == id)
+        else {
             return false;
         };
         let mut conversation = self.conversations.remove(index);
@@ -93,7 +106,15 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> Listed {
         EventBody::ConversationCreated { title, created_at } => {
             if list.get(id).is_none() {
                 let (title, updated_at) = (title.clone(), *created_at);
-                list.conversations.insert(0, ConversationSummary { id, title, updated_at, active_run: None });
+                list.conversations.insert(
+                    0,
+                    ConversationSummary {
+                        id,
+                        title,
+                        updated_at,
+                        active_run: None,
+                    },
+                );
             }
             true
         }
@@ -116,9 +137,17 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> Listed {
         }
         _ => return Listed::Unchanged,
     };
-    if known { Listed::Changed } else { Listed::Unknown(id) }
+    if known {
+        Listed::Changed
+    } else {
+        Listed::Unknown(id)
+    }
 }
 
 fn changed(changed: bool) -> Listed {
-    if changed { Listed::Changed } else { Listed::Unchanged }
+    if changed {
+        Listed::Changed
+    } else {
+        Listed::Unchanged
+    }
 }

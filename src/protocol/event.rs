@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{ConversationId, MessageId, RunError, RunStatus, Timestamp};
 
 /// A place in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Position(pub u64);
 
@@ -53,7 +51,11 @@ pub enum EventBody {
         created_at: Timestamp,
     },
     /// A run began: an answer to the message `parent_id`.
-    RunStarted { parent_id: MessageId, model: String, created_at: Timestamp },
+    RunStarted {
+        parent_id: MessageId,
+        model: String,
+        created_at: Timestamp,
+    },
     /// What the run is doing, while there is nothing else to show.
     Status { message: String },
     /// More of the model's reasoning.
@@ -77,7 +79,12 @@ pub enum EventBody {
     /// The run ended: a person stopped it.
     Cancelled { ended_at: Timestamp },
     /// The run ended: it failed or was interrupted (`status`).
-    Error { status: RunStatus, error: RunError, message: String, ended_at: Timestamp },
+    Error {
+        status: RunStatus,
+        error: RunError,
+        message: String,
+        ended_at: Timestamp,
+    },
     /// What stood here was deleted; only its position is kept.
     Empty,
 }
@@ -115,7 +122,12 @@ impl EventBody {
                     message: "The answer broke off.".into(),
                     hint: String::new(),
                 });
-                Self::Error { status, message: error.message.clone(), error, ended_at }
+                Self::Error {
+                    status,
+                    message: error.message.clone(),
+                    error,
+                    ended_at,
+                }
             }
             _ => Self::Complete { ended_at },
         }
@@ -134,7 +146,12 @@ mod tests {
             position: Position(7),
             conversation_id,
             message_id: Some(message_id),
-            body: EventBody::TextDelta { node: 0, part: 1, offset: 5, text: "hi".into() },
+            body: EventBody::TextDelta {
+                node: 0,
+                part: 1,
+                offset: 5,
+                text: "hi".into(),
+            },
         };
         let json = serde_json::to_value(&event).unwrap();
         assert_eq!(

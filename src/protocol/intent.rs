@@ -48,7 +48,11 @@ pub fn title_from(text: &str) -> String {
     }
     let cut: String = line.chars().take(LENGTH).collect();
     let next_is_space = line.chars().nth(LENGTH) == Some(' ');
-    let whole_words = if next_is_space { Some(cut.as_str()) } else { cut.rsplit_once(' ').map(|(head, _)| head) };
+    let whole_words = if next_is_space {
+        Some(cut.as_str())
+    } else {
+        cut.rsplit_once(' ').map(|(head, _)| head)
+    };
     // One long word (a URL, a language without spaces) is cut where the length ends.
     format!("{}…", whole_words.unwrap_or(&cut).trim_end())
 }
@@ -63,10 +67,22 @@ mod tests {
             ("Hello", "Hello"),
             ("  spaces \n and\tlines  ", "spaces and lines"),
             ("exactly thirty characters long", "exactly thirty characters long"),
-            ("exactly thirty characters long and more", "exactly thirty characters long…"),
-            ("What is the unemployment rate in Denmark?", "What is the unemployment rate…"),
-            ("Donaudampfschifffahrtsgesellschaftskapitän", "Donaudampfschifffahrtsgesellsc…"),
-            ("日本語の長い質問を書いてみるとどうなるのかを確かめるための文章です。", "日本語の長い質問を書いてみるとどうなるのかを確かめるための文…"),
+            (
+                "exactly thirty characters long and more",
+                "exactly thirty characters long…",
+            ),
+            (
+                "What is the unemployment rate in Denmark?",
+                "What is the unemployment rate…",
+            ),
+            (
+                "Donaudampfschifffahrtsgesellschaftskapitän",
+                "Donaudampfschifffahrtsgesellsc…",
+            ),
+            (
+                "日本語の長い質問を書いてみるとどうなるのかを確かめるための文章です。",
+                "日本語の長い質問を書いてみるとどうなるのかを確かめるための文…",
+            ),
             ("", ""),
         ];
         for (text, title) in cases {

@@ -152,7 +152,10 @@ mod tests {
     }
 
     fn data(text: &str) -> Frame {
-        Frame { data: text.into(), ..Frame::default() }
+        Frame {
+            data: text.into(),
+            ..Frame::default()
+        }
     }
 
     #[test]
@@ -162,14 +165,29 @@ mod tests {
             (
                 ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
                 vec![
-                    Frame { id: Some("1".into()), ..data("first event") },
-                    Frame { id: Some(String::new()), ..data("second event") },
+                    Frame {
+                        id: Some("1".into()),
+                        ..data("first event")
+                    },
+                    Frame {
+                        id: Some(String::new()),
+                        ..data("second event")
+                    },
                     data(" third event"),
                 ],
             ),
             ("data\n\ndata\ndata\n\ndata:", vec![data(""), data("\n")]),
-            ("\u{feff}data:test\r\n\r\ndata: test\r\r", vec![data("test"), data("test")]),
-            ("event: reset\ndata: {}\n\n", vec![Frame { event: Some("reset".into()), ..data("{}") }]),
+            (
+                "\u{feff}data:test\r\n\r\ndata: test\r\r",
+                vec![data("test"), data("test")],
+            ),
+            (
+                "event: reset\ndata: {}\n\n",
+                vec![Frame {
+                    event: Some("reset".into()),
+                    ..data("{}")
+                }],
+            ),
         ];
         for (stream, frames) in cases {
             assert_eq!(decode(&[stream.as_bytes()]), frames, "{stream:?}");
@@ -184,7 +202,10 @@ mod tests {
             decoder.push(b": beat\n", &mut frames).unwrap();
         }
         decoder.push(b"data: 1\n\ndata: ", &mut frames).unwrap();
-        assert_eq!(decoder.push(&[b'x'; 10], &mut frames), Err(FrameTooLong { limit: 10 }));
+        assert_eq!(
+            decoder.push(&[b'x'; 10], &mut frames),
+            Err(FrameTooLong { limit: 10 })
+        );
         assert_eq!(frames, [data("1")]);
     }
 

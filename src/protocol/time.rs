@@ -28,7 +28,11 @@ impl Timestamp {
         let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
         let month_from_march = (5 * day_of_year + 2) / 153;
         let day = (day_of_year - (153 * month_from_march + 2) / 5 + 1) as u32;
-        let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 } as u32;
+        let month = if month_from_march < 10 {
+            month_from_march + 3
+        } else {
+            month_from_march - 9
+        } as u32;
         let year = year_of_era + era * 400 + i64::from(month <= 2);
         (year, month, day)
     }
@@ -44,8 +48,18 @@ impl Timestamp {
     /// `21 November 2026`, for a heading or a label in UTC.
     pub fn long_date(self) -> String {
         const MONTHS: [&str; 12] = [
-            "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-            "November", "December",
+            "January",
+            "February",
+            "March",
+            "April",
+            "May",
+            "June",
+            "July",
+            "August",
+            "September",
+            "October",
+            "November",
+            "December",
         ];
         let (year, month, day) = self.date();
         format!("{day} {} {year}", MONTHS[month as usize - 1])
@@ -65,7 +79,13 @@ mod tests {
             (1_795_300_051_123, "2026-11-21T22:27:31Z", "21 November 2026"),
         ];
         for (ms, rfc3339, long) in cases {
-            assert_eq!((Timestamp(ms).rfc3339().as_str(), Timestamp(ms).long_date().as_str()), (rfc3339, long));
+            assert_eq!(
+                (
+                    Timestamp(ms).rfc3339().as_str(),
+                    Timestamp(ms).long_date().as_str()
+                ),
+                (rfc3339, long)
+            );
         }
     }
 }

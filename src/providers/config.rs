@@ -1,13 +1,16 @@
 //! What is known of an endpoint before it is asked. Where this comes from (file, environment) is the
 //! settings' business.
 
+use std::fmt;
+
+use reqwest::Url;
 use secrecy::SecretString;
 
 /// The longest SSE frame that is taken from a model server, unless the settings say otherwise.
 pub const DEFAULT_MAX_FRAME: usize = 1 << 20;
 
 /// One place where models are served over OpenAI's protocol.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct EndpointConfig {
     /// The first half of its models' ids: not empty, without `/`.
     pub name: String,
@@ -41,4 +44,31 @@ impl EndpointConfig {
             max_frame: DEFAULT_MAX_FRAME,
         }
     }
+}
+
+/// User info in the address is as secret as a key.
+impl fmt::Debug for EndpointConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EndpointConfig")
+            .field("name", &self.name)
+            .field("base_url", &Url::parse(&self.base_url).as_ref().map(redacted))
+            .field("api_key", &self.api_key)
+            .field("base_url_source", &self.base_url_source)
+            .field("api_key_source", &self.api_key_source)
+            .field("headers", &self.headers)
+            .field("models", &self.models)
+            .field("max_frame", &self.max_frame)
+            .finish()
+    }
+}
+
+/// A URL without what may be secret in it, as settings and messages show it.
+pub fn redacted(url: &Url) -> String {
+    let mut url = url.clone();
+    url.set_query(None);
+    url.set_fragment(None);
+    // They fail only for URLs that cannot have user info.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.as_str().trim_end_matches('/').to_owned()
 }

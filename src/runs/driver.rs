@@ -29,7 +29,9 @@ enum Awaited {
 
 /// Drives a run to its end, which is committed when this returns.
 pub(super) async fn drive(runs: &Inner, run: RunKey, stop: CancellationToken) {
-    let Some((mut agent, messages, mut input)) = prepare(runs, run).await else { return };
+    let Some((mut agent, messages, mut input)) = prepare(runs, run).await else {
+        return;
+    };
     let model = agent.message().model.clone();
 
     let seconds = Duration::from_secs_f64;
@@ -43,7 +45,11 @@ pub(super) async fn drive(runs: &Inner, run: RunKey, stop: CancellationToken) {
                 Effect::Log(event) => runs.journal.append(run, vec![event]).await,
                 Effect::Call => {
                     last_sign = Instant::now();
-                    awaited = Awaited::Call(Box::pin(call(runs.models.clone(), model.clone(), messages.clone())));
+                    awaited = Awaited::Call(Box::pin(call(
+                        runs.models.clone(),
+                        model.clone(),
+                        messages.clone(),
+                    )));
                 }
                 Effect::Wait(wait) => {
                     // Jitter: runs that failed together must not come back together.
@@ -58,7 +64,15 @@ pub(super) async fn drive(runs: &Inner, run: RunKey, stop: CancellationToken) {
         } else {
             Timeout::FirstToken(seconds(runs.timeouts.first_token_seconds))
         };
-        input = next_input(runs, &stop, &mut awaited, patience, last_sign, (run_deadline, run_limit)).await;
+        input = next_input(
+            runs,
+            &stop,
+            &mut awaited,
+            patience,
+            last_sign,
+            (run_deadline, run_limit),
+        )
+        .await;
         last_sign = Instant::now();
     }
 }
@@ -70,7 +84,11 @@ async fn prepare(runs: &Inner, run: RunKey) -> Option<(Agent, Vec<ModelMessage>,
         Ok(transcript) => {
             let transcript = transcript?;
             let agent = Agent::new(&transcript.message(run.message_id)?.assistant()?.model);
-            Some((agent, history::messages_before(&transcript, run.message_id), Input::Start))
+            Some((
+                agent,
+                history::messages_before(&transcript, run.message_id),
+                Input::Start,
+            ))
         }
         Err(error) => {
             tracing::error!(run = %run.message_id, %error, "the conversation of a run can't be read");
@@ -79,7 +97,10 @@ async fn prepare(runs: &Inner, run: RunKey) -> Option<(Agent, Vec<ModelMessage>,
                 message: "Parlor could not read this conversation from its database.".into(),
                 hint: "Your message is kept. Retry; if that does not help, look at Parlor's log.".into(),
             };
-            let failed = Input::Failed(ModelError { error, kind: ModelErrorKind::Refused });
+            let failed = Input::Failed(ModelError {
+                error,
+                kind: ModelErrorKind::Refused,
+            });
             Some((Agent::new(String::new()), Vec::new(), failed))
         }
     }
@@ -148,7 +169,11 @@ async fn call(
 }
 
 async fn end(runs: &Inner, run: RunKey, agent: &Agent, event: EventBody) {
-    let end = Change::End { run, events: vec![event], message: agent.message().clone() };
+    let end = Change::End {
+        run,
+        events: vec![event],
+        message: agent.message().clone(),
+    };
     match runs.journal.submit(end).await {
         Ok(_) => {}
         // The conversation was deleted meanwhile.

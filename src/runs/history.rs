@@ -20,8 +20,8 @@ pub(super) fn messages_before(transcript: &Transcript, run: MessageId) -> Vec<Mo
 fn as_shown(message: &Message) -> Option<ModelMessage> {
     match &message.body {
         MessageBody::User { text } => Some(ModelMessage::User(text.clone())),
-        MessageBody::Assistant(assistant) => {
-            Some(assistant.text()).filter(|text| !text.is_empty()).map(ModelMessage::Assistant)
-        }
+        MessageBody::Assistant(assistant) => Some(assistant.text())
+            .filter(|text| !text.is_empty())
+            .map(ModelMessage::Assistant),
     }
 }

@@ -105,7 +105,15 @@ impl Runs {
             return Err(StartError::TooLong { length, limit });
         }
         let start = self.starting(intent.model.is_none(), fingerprint).await?;
-        self.begin(user_id, Change::Send { user_id, intent, start }).await
+        self.begin(
+            user_id,
+            Change::Send {
+                user_id,
+                intent,
+                start,
+            },
+        )
+        .await
     }
 
     /// Starts a run that answers once more what a message answered.
@@ -116,7 +124,15 @@ impl Runs {
         fingerprint: String,
     ) -> Result<Started, StartError> {
         let start = self.starting(intent.model.is_none(), fingerprint).await?;
-        self.begin(user_id, Change::Regenerate { user_id, intent, start }).await
+        self.begin(
+            user_id,
+            Change::Regenerate {
+                user_id,
+                intent,
+                start,
+            },
+        )
+        .await
     }
 
     async fn starting(&self, needs_model: bool, fingerprint: String) -> Result<Start, StartError> {
@@ -124,17 +140,32 @@ impl Runs {
             return Err(StartError::ShuttingDown);
         }
         // An empty model is resolved to the default one, or to the reason why there is none.
-        let default_model =
-            if needs_model { self.0.models.list().await.default.unwrap_or_default() } else { String::new() };
-        Ok(Start { run: MessageId::new(), default_model, fingerprint })
+        let default_model = if needs_model {
+            self.0.models.list().await.default.unwrap_or_default()
+        } else {
+            String::new()
+        };
+        Ok(Start {
+            run: MessageId::new(),
+            default_model,
+            fingerprint,
+        })
     }
 
     async fn begin(&self, user_id: UserId, change: Change) -> Result<Started, StartError> {
         match self.0.journal.submit(change).await? {
             Outcome::Started { started, again } => {
                 if !again {
-                    let Started { conversation_id, assistant_message_id: message_id, .. } = started;
-                    self.spawn(RunKey { user_id, conversation_id, message_id });
+                    let Started {
+                        conversation_id,
+                        assistant_message_id: message_id,
+                        ..
+                    } = started;
+                    self.spawn(RunKey {
+                        user_id,
+                        conversation_id,
+                        message_id,
+                    });
                 }
                 Ok(started)
             }
@@ -145,17 +176,37 @@ impl Runs {
     fn spawn(&self, run: RunKey) {
         let stop = CancellationToken::new();
         let (end, ended) = watch::channel(());
-        let RunKey { user_id, conversation_id, .. } = run;
-        let live = Live { user_id, conversation_id, stop: stop.clone(), ended };
-        self.0.live.lock().unwrap_or_else(PoisonError::into_inner).insert(run.message_id, live);
+        let RunKey {
+            user_id,
+            conversation_id,
+            ..
+        } = run;
+        let live = Live {
+            user_id,
+            conversation_id,
+            stop: stop.clone(),
+            ended,
+        };
+        self.0
+            .live
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(run.message_id, live);
         let runs = self.clone();
         tokio::spawn(async move {
-            let driven = AssertUnwindSafe(driver::drive(&runs.0, run, stop)).catch_unwind().await;
+            let driven = AssertUnwindSafe(driver::drive(&runs.0, run, stop))
+                .catch_unwind()
+                .await;
             if driven.is_err() {
                 tracing::error!(run = %run.message_id, "the driver of a run panicked");
-                runs.interrupt(run, "internal", "A fault in Parlor broke the answer off.").await;
+                runs.interrupt(run, "internal", "A fault in Parlor broke the answer off.")
+                    .await;
             }
-            runs.0.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&run.message_id);
+            runs.0
+                .live
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .remove(&run.message_id);
             drop(end);
         });
     }
@@ -164,7 +215,13 @@ impl Runs {
     ///
     /// Gives the status that the run has then; `None` if there is no such run.
     pub async fn stop(&self, user_id: UserId, run: MessageId) -> Result<Option<RunStatus>, StorageError> {
-        let live = self.0.live.lock().unwrap_or_else(PoisonError::into_inner).get(&run).cloned();
+        let live = self
+            .0
+            .live
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&run)
+            .cloned();
         if let Some(mut live) = live.filter(|live| live.user_id == user_id) {
             live.stop.cancel();
             // The sender never sends: it closes when the run has ended.
@@ -175,10 +232,16 @@ impl Runs {
 
     /// Deletes a conversation of a user with all that is in it, and stops its run.
     pub async fn delete(&self, user_id: UserId, conversation_id: ConversationId) -> Result<(), StartError> {
-        let change = Change::Delete { user_id, conversation_id };
+        let change = Change::Delete {
+            user_id,
+            conversation_id,
+        };
         let live: Vec<CancellationToken> = {
             let live = self.0.live.lock().unwrap_or_else(PoisonError::into_inner);
-            live.values().filter(|run| run.conversation_id == conversation_id).map(|run| run.stop.clone()).collect()
+            live.values()
+                .filter(|run| run.conversation_id == conversation_id)
+                .map(|run| run.stop.clone())
+                .collect()
         };
         self.0.journal.submit(change).await?;
         // What such a run still says is dropped by the storage; this only spares the model the work.
@@ -190,7 +253,12 @@ impl Runs {
     pub async fn recover(&self) -> Result<usize, StorageError> {
         let left = self.0.storage.runs_with_status(RunStatus::Running).await?;
         for run in &left {
-            self.interrupt(run.key, "interrupted", "Parlor went down before the answer was finished.").await;
+            self.interrupt(
+                run.key,
+                "interrupted",
+                "Parlor went down before the answer was finished.",
+            )
+            .await;
         }
         Ok(left.len())
     }
@@ -207,10 +275,16 @@ impl Runs {
             tracing::error!(run = %run.message_id, ?stored, "a run that broke off could not be read");
             return;
         };
-        let Some(assistant) = message.assistant_mut() else { return };
+        let Some(assistant) = message.assistant_mut() else {
+            return;
+        };
         let event = EventBody::ended(RunStatus::Interrupted, Some(error), clock::now());
         apply_to_run(assistant, &event);
-        let end = Change::End { run, events: vec![event], message: assistant.clone() };
+        let end = Change::End {
+            run,
+            events: vec![event],
+            message: assistant.clone(),
+        };
         if let Err(error) = self.0.journal.submit(end).await {
             tracing::warn!(run = %run.message_id, %error, "a run that broke off could not be ended");
         }
@@ -219,11 +293,16 @@ impl Runs {
     /// Takes no new runs, interrupts those at work and waits until they have ended.
     pub async fn shut_down(&self) {
         self.0.shutdown.cancel();
-        let live: Vec<Live> =
-            self.0.live.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        let live: Vec<Live> = self
+            .0
+            .live
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .values()
+            .cloned()
+            .collect();
         for mut run in live {
             let _ = run.ended.changed().await;
         }
     }
 }
-

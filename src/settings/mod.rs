@@ -121,7 +121,10 @@ pub struct Log {
 
 impl Default for Server {
     fn default() -> Self {
-        Self { addr: SocketAddr::from(([127, 0, 0, 1], 8080)), data: "data".into() }
+        Self {
+            addr: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            data: "data".into(),
+        }
     }
 }
 
@@ -132,8 +135,14 @@ impl Default for Models {
             ("llama.cpp", "http://127.0.0.1:8080/v1"),
             ("lmstudio", "http://127.0.0.1:1234/v1"),
         ];
-        let local = local.map(|(name, base_url)| (name.to_owned(), base_url.to_owned())).into();
-        Self { default: None, discover: true, local }
+        let local = local
+            .map(|(name, base_url)| (name.to_owned(), base_url.to_owned()))
+            .into();
+        Self {
+            default: None,
+            discover: true,
+            local,
+        }
     }
 }
 
@@ -164,7 +173,10 @@ impl Default for Timeouts {
 
 impl Default for Log {
     fn default() -> Self {
-        Self { keep_hours: 24, keep_events: 1_000_000 }
+        Self {
+            keep_hours: 24,
+            keep_events: 1_000_000,
+        }
     }
 }
 
@@ -183,9 +195,16 @@ pub enum SettingsError {
     #[error("the settings file {} can't be read: {cause}", path.display())]
     File { path: PathBuf, cause: io::Error },
     #[error("the settings file {} is not understood: {cause}", path.display())]
-    Syntax { path: PathBuf, cause: Box<toml::de::Error> },
+    Syntax {
+        path: PathBuf,
+        cause: Box<toml::de::Error>,
+    },
     #[error("{name} is set to “{value}”, which is not {expected}")]
-    Variable { name: &'static str, value: String, expected: &'static str },
+    Variable {
+        name: &'static str,
+        value: String,
+        expected: &'static str,
+    },
     #[error(
         "the address {0} can be reached from other machines, and Parlor has no accounts yet: use a loopback \
          address such as 127.0.0.1:8080 (setting server.addr, PARLOR_ADDR, --addr)"
@@ -205,7 +224,10 @@ impl Settings {
     /// If something that is set can't be used; never for what is not set.
     pub fn read(overrides: &Overrides, env: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let env = |name: &str| env(name).filter(|value| !value.trim().is_empty());
-        let named = overrides.file.clone().or_else(|| env("PARLOR_CONFIG").map(PathBuf::from));
+        let named = overrides
+            .file
+            .clone()
+            .or_else(|| env("PARLOR_CONFIG").map(PathBuf::from));
         let mut settings = match &named {
             Some(path) => Self::from_file(path)?,
             None if Path::new(DEFAULT_FILE).is_file() => Self::from_file(Path::new(DEFAULT_FILE))?,
@@ -227,7 +249,9 @@ impl Settings {
         for endpoint in &mut settings.endpoints {
             endpoint.api_key = endpoint.api_key_env.as_deref().and_then(&env).map(Secret);
         }
-        settings.endpoints.extend(endpoint_from_environment(&settings.endpoints, &env));
+        settings
+            .endpoints
+            .extend(endpoint_from_environment(&settings.endpoints, &env));
         settings.server.addr = overrides.addr.unwrap_or(settings.server.addr);
         if let Some(data) = &overrides.data {
             settings.server.data.clone_from(data);
@@ -237,10 +261,14 @@ impl Settings {
     }
 
     fn from_file(path: &Path) -> Result<Self, SettingsError> {
-        let text =
-            fs::read_to_string(path).map_err(|cause| SettingsError::File { path: path.to_owned(), cause })?;
-        toml::from_str(&text)
-            .map_err(|cause| SettingsError::Syntax { path: path.to_owned(), cause: Box::new(cause) })
+        let text = fs::read_to_string(path).map_err(|cause| SettingsError::File {
+            path: path.to_owned(),
+            cause,
+        })?;
+        toml::from_str(&text).map_err(|cause| SettingsError::Syntax {
+            path: path.to_owned(),
+            cause: Box::new(cause),
+        })
     }
 
     fn check(&self) -> Result<(), SettingsError> {
@@ -248,7 +276,10 @@ impl Settings {
             return Err(SettingsError::NotLoopback(self.server.addr));
         }
         for (index, endpoint) in self.endpoints.iter().enumerate() {
-            if self.endpoints[..index].iter().any(|other| other.name == endpoint.name) {
+            if self.endpoints[..index]
+                .iter()
+                .any(|other| other.name == endpoint.name)
+            {
                 return Err(SettingsError::SameName(endpoint.name.clone()));
             }
         }
@@ -260,7 +291,10 @@ impl Settings {
             ("timeouts.heartbeat_seconds", self.timeouts.heartbeat_seconds),
             ("timeouts.shutdown_seconds", self.timeouts.shutdown_seconds),
         ];
-        match spans.into_iter().find(|(_, span)| !(*span > 0.0 && Duration::try_from_secs_f64(*span).is_ok())) {
+        match spans
+            .into_iter()
+            .find(|(_, span)| !(*span > 0.0 && Duration::try_from_secs_f64(*span).is_ok()))
+        {
             Some((name, _)) => Err(SettingsError::NotASpan(name)),
             None => Ok(()),
         }
@@ -278,7 +312,10 @@ fn endpoint_from_environment(
         return None;
     }
     // The file names this endpoint itself, perhaps with more to say about it.
-    if endpoints.iter().any(|endpoint| endpoint.name == ENVIRONMENT_ENDPOINT) {
+    if endpoints
+        .iter()
+        .any(|endpoint| endpoint.name == ENVIRONMENT_ENDPOINT)
+    {
         return None;
     }
     Some(Endpoint {

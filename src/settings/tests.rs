@@ -4,9 +4,14 @@ fn read(file: &str, env: &[(&str, &str)]) -> Result<Settings, SettingsError> {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let path = folder.path().join("Leptos.toml");
     fs::write(&path, file).expect("a file for the test");
-    let overrides = Overrides { file: Some(path), ..Overrides::default() };
+    let overrides = Overrides {
+        file: Some(path),
+        ..Overrides::default()
+    };
     Settings::read(&overrides, |name| {
-        env.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        env.iter()
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| (*value).to_owned())
     })
 }
 
@@ -19,12 +24,31 @@ fn an_empty_file_gives_the_defaults() {
 fn flags_win_over_the_environment_and_that_over_the_file() {
     let file = "[server]\naddr = '127.0.0.1:1'\ndata = 'one'\n";
     assert_eq!(read(file, &[]).unwrap().server.addr.port(), 1);
-    let server = read(file, &[("PARLOR_ADDR", "[::1]:2"), ("PARLOR_DATA", "two")]).unwrap().server;
-    assert_eq!(server, Server { addr: "[::1]:2".parse().unwrap(), data: "two".into() });
-    let overrides =
-        Overrides { addr: "127.0.0.1:3".parse().ok(), data: Some("three".into()), file: None };
-    let server = Settings::read(&overrides, |_| Some("127.0.0.1:2".into()).filter(|_| false)).unwrap().server;
-    assert_eq!(server, Server { addr: "127.0.0.1:3".parse().unwrap(), data: "three".into() });
+    let server = read(file, &[("PARLOR_ADDR", "[::1]:2"), ("PARLOR_DATA", "two")])
+        .unwrap()
+        .server;
+    assert_eq!(
+        server,
+        Server {
+            addr: "[::1]:2".parse().unwrap(),
+            data: "two".into()
+        }
+    );
+    let overrides = Overrides {
+        addr: "127.0.0.1:3".parse().ok(),
+        data: Some("three".into()),
+        file: None,
+    };
+    let server = Settings::read(&overrides, |_| Some("127.0.0.1:2".into()).filter(|_| false))
+        .unwrap()
+        .server;
+    assert_eq!(
+        server,
+        Server {
+            addr: "127.0.0.1:3".parse().unwrap(),
+            data: "three".into()
+        }
+    );
 }
 
 #[test]
@@ -38,13 +62,19 @@ fn openai_variables_are_enough_for_one_endpoint() {
         headers: BTreeMap::new(),
     };
     assert_eq!(endpoints, [expected]);
-    let endpoints = read("", &[("OPENAI_BASE_URL", "http://localhost:9/v1")]).unwrap().endpoints;
-    assert_eq!((endpoints[0].base_url.as_str(), &endpoints[0].api_key), ("http://localhost:9/v1", &None));
+    let endpoints = read("", &[("OPENAI_BASE_URL", "http://localhost:9/v1")])
+        .unwrap()
+        .endpoints;
+    assert_eq!(
+        (endpoints[0].base_url.as_str(), &endpoints[0].api_key),
+        ("http://localhost:9/v1", &None)
+    );
 }
 
 #[test]
 fn a_key_comes_from_the_environment_and_is_never_printed() {
-    let file = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\napi_key_env = 'X_KEY'\nheaders = { a = 'b' }\n";
+    let file =
+        "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\napi_key_env = 'X_KEY'\nheaders = { a = 'b' }\n";
     let settings = read(file, &[("X_KEY", "very-secret")]).unwrap();
     assert_eq!(settings.endpoints[0].api_key, Some(Secret("very-secret".into())));
     assert!(!format!("{settings:?}").contains("very-secret"));
@@ -53,7 +83,10 @@ fn a_key_comes_from_the_environment_and_is_never_printed() {
 #[test]
 fn what_can_not_be_used_is_named() {
     let cases = [
-        ("[server]\naddr = '0.0.0.0:8080'", "can be reached from other machines"),
+        (
+            "[server]\naddr = '0.0.0.0:8080'",
+            "can be reached from other machines",
+        ),
         ("[server]\nadr = '127.0.0.1:8080'", "unknown field `adr`"),
         ("[timeouts]\nsilence_seconds = 0", "timeouts.silence_seconds"),
         ("[timeouts]\nrun_seconds = 1e300", "timeouts.run_seconds"),

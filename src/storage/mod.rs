@@ -41,17 +41,44 @@ pub struct LoggedEvent {
 #[derive(Clone, Debug)]
 pub enum Change {
     /// Save a person's message and start a run that answers it.
-    Send { user_id: UserId, intent: SendMessage, start: Start },
+    Send {
+        user_id: UserId,
+        intent: SendMessage,
+        start: Start,
+    },
     /// Start a run that answers the same message as `intent.message_id` does.
-    Regenerate { user_id: UserId, intent: Regenerate, start: Start },
+    Regenerate {
+        user_id: UserId,
+        intent: Regenerate,
+        start: Start,
+    },
     /// What a run has produced since its last change.
     Append { run: RunKey, events: Vec<EventBody> },
     /// The end of a run: its last events, its final message and its status.
-    End { run: RunKey, events: Vec<EventBody>, message: AssistantMessage },
-    Rename { user_id: UserId, conversation_id: ConversationId, title: String },
-    ChooseModel { user_id: UserId, conversation_id: ConversationId, model: String },
-    SelectLeaf { user_id: UserId, conversation_id: ConversationId, leaf_id: MessageId },
-    Delete { user_id: UserId, conversation_id: ConversationId },
+    End {
+        run: RunKey,
+        events: Vec<EventBody>,
+        message: AssistantMessage,
+    },
+    Rename {
+        user_id: UserId,
+        conversation_id: ConversationId,
+        title: String,
+    },
+    ChooseModel {
+        user_id: UserId,
+        conversation_id: ConversationId,
+        model: String,
+    },
+    SelectLeaf {
+        user_id: UserId,
+        conversation_id: ConversationId,
+        leaf_id: MessageId,
+    },
+    Delete {
+        user_id: UserId,
+        conversation_id: ConversationId,
+    },
 }
 
 /// How a run starts, besides what its intent says.
@@ -70,7 +97,10 @@ pub struct Start {
 pub enum Outcome {
     Done,
     /// A run was started, now or (`again`) when the same intent came before.
-    Started { started: Started, again: bool },
+    Started {
+        started: Started,
+        again: bool,
+    },
 }
 
 /// Why a change was not done. Nothing of it was stored.

@@ -33,13 +33,34 @@ fn turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> Turn {
         text: text.into(),
         model: Some("x/m".into()),
     };
-    let run = RunKey { user_id, conversation_id, message_id: MessageId::new() };
-    let start = Start { run: run.message_id, default_model: "x/default".into(), fingerprint: text.into() };
-    Turn { user_message_id: intent.user_message_id, change: Change::Send { user_id, intent, start }, run }
+    let run = RunKey {
+        user_id,
+        conversation_id,
+        message_id: MessageId::new(),
+    };
+    let start = Start {
+        run: run.message_id,
+        default_model: "x/default".into(),
+        fingerprint: text.into(),
+    };
+    Turn {
+        user_message_id: intent.user_message_id,
+        change: Change::Send {
+            user_id,
+            intent,
+            start,
+        },
+        run,
+    }
 }
 
 fn text(offset: usize, text: &str) -> EventBody {
-    EventBody::TextDelta { node: 0, part: 0, offset, text: text.into() }
+    EventBody::TextDelta {
+        node: 0,
+        part: 0,
+        offset,
+        text: text.into(),
+    }
 }
 
 fn end(run: RunKey, answer: &str) -> Change {
@@ -47,15 +68,27 @@ fn end(run: RunKey, answer: &str) -> Change {
     let mut message = AssistantMessage::started("x/m");
     transcript::apply_to_run(&mut message, &text(0, answer));
     transcript::apply_to_run(&mut message, &event);
-    Change::End { run, events: vec![event], message }
+    Change::End {
+        run,
+        events: vec![event],
+        message,
+    }
 }
 
 async fn do_one(storage: &dyn Storage, change: &Change) -> Result<Outcome, Refusal> {
-    storage.commit(NOON, std::slice::from_ref(change)).await.expect("storage works").outcomes[0]
+    storage
+        .commit(NOON, std::slice::from_ref(change))
+        .await
+        .expect("storage works")
+        .outcomes[0]
 }
 
 async fn log(storage: &dyn Storage, user_id: UserId) -> Vec<Event> {
-    match storage.log_after(user_id, Position(0), None, 1000).await.expect("storage works") {
+    match storage
+        .log_after(user_id, Position(0), None, 1000)
+        .await
+        .expect("storage works")
+    {
         LogPage::Events(events) => events.into_iter().map(|logged| logged.event).collect(),
         LogPage::Reset => panic!("the log was trimmed"),
     }
@@ -79,22 +112,53 @@ async fn what_the_log_folds_to_is_what_is_stored_at_every_step() {
     let second = turn(ANN, conversation_id, "And again");
     let steps = [
         first.change.clone(),
-        Change::Append { run: first.run, events: vec![EventBody::Status { message: "Thinking...".into() }] },
-        Change::Append { run: first.run, events: vec![text(0, "Hi "), text(3, "Ann")] },
+        Change::Append {
+            run: first.run,
+            events: vec![EventBody::Status {
+                message: "Thinking...".into(),
+            }],
+        },
+        Change::Append {
+            run: first.run,
+            events: vec![text(0, "Hi "), text(3, "Ann")],
+        },
         end(first.run, "Hi Ann"),
-        Change::Rename { user_id: ANN, conversation_id, title: "Greetings".into() },
+        Change::Rename {
+            user_id: ANN,
+            conversation_id,
+            title: "Greetings".into(),
+        },
         second.change.clone(),
-        Change::Append { run: second.run, events: vec![text(0, "Yes")] },
-        Change::ChooseModel { user_id: ANN, conversation_id, model: "x/other".into() },
+        Change::Append {
+            run: second.run,
+            events: vec![text(0, "Yes")],
+        },
+        Change::ChooseModel {
+            user_id: ANN,
+            conversation_id,
+            model: "x/other".into(),
+        },
         end(second.run, "Yes"),
-        Change::SelectLeaf { user_id: ANN, conversation_id, leaf_id: first.run.message_id },
+        Change::SelectLeaf {
+            user_id: ANN,
+            conversation_id,
+            leaf_id: first.run.message_id,
+        },
     ];
     for step in &steps {
         do_one(&*storage, step).await.expect("the step is fine");
-        let stored = storage.transcript(ANN, conversation_id).await.unwrap().expect("it is there");
+        let stored = storage
+            .transcript(ANN, conversation_id)
+            .await
+            .unwrap()
+            .expect("it is there");
         assert_eq!(stored, folded(&*storage, conversation_id).await, "after {step:?}");
     }
-    let positions: Vec<u64> = log(&*storage, ANN).await.iter().map(|event| event.position.0).collect();
+    let positions: Vec<u64> = log(&*storage, ANN)
+        .await
+        .iter()
+        .map(|event| event.position.0)
+        .collect();
     assert_eq!(positions, (1..=positions.len() as u64).collect::<Vec<_>>());
 }
 
@@ -107,15 +171,46 @@ async fn the_same_intent_twice_is_done_once_and_another_under_its_id_is_refused(
         user_message_id: turn.user_message_id,
         assistant_message_id: turn.run.message_id,
     };
-    assert_eq!(do_one(&*storage, &turn.change).await, Ok(Outcome::Started { started, again: false }));
+    assert_eq!(
+        do_one(&*storage, &turn.change).await,
+        Ok(Outcome::Started {
+            started,
+            again: false
+        })
+    );
     let before = log(&*storage, ANN).await;
 
-    let Change::Send { user_id, intent, start } = turn.change else { unreachable!() };
-    let retried = Start { run: MessageId::new(), ..start.clone() };
-    let again = Change::Send { user_id, intent: intent.clone(), start: retried };
-    assert_eq!(do_one(&*storage, &again).await, Ok(Outcome::Started { started, again: true }));
-    let other = Start { run: MessageId::new(), fingerprint: "other".into(), ..start };
-    let other = Change::Send { user_id, intent, start: other };
+    let Change::Send {
+        user_id,
+        intent,
+        start,
+    } = turn.change
+    else {
+        unreachable!()
+    };
+    let retried = Start {
+        run: MessageId::new(),
+        ..start.clone()
+    };
+    let again = Change::Send {
+        user_id,
+        intent: intent.clone(),
+        start: retried,
+    };
+    assert_eq!(
+        do_one(&*storage, &again).await,
+        Ok(Outcome::Started { started, again: true })
+    );
+    let other = Start {
+        run: MessageId::new(),
+        fingerprint: "other".into(),
+        ..start
+    };
+    let other = Change::Send {
+        user_id,
+        intent,
+        start: other,
+    };
     assert_eq!(do_one(&*storage, &other).await, Err(Refusal::IntentReused));
     assert_eq!(log(&*storage, ANN).await, before);
 }
@@ -127,16 +222,32 @@ async fn one_conversation_has_one_run_and_a_refused_change_leaves_the_others_alo
     let first = turn(ANN, conversation_id, "first");
     let second = turn(ANN, conversation_id, "second");
     let elsewhere = turn(ANN, ConversationId::new(), "elsewhere");
-    let changes = [first.change.clone(), second.change.clone(), elsewhere.change.clone()];
+    let changes = [
+        first.change.clone(),
+        second.change.clone(),
+        elsewhere.change.clone(),
+    ];
     let committed = storage.commit(NOON, &changes).await.unwrap();
     assert!(matches!(
         committed.outcomes[..],
-        [Ok(Outcome::Started { .. }), Err(Refusal::RunActive), Ok(Outcome::Started { .. })]
+        [
+            Ok(Outcome::Started { .. }),
+            Err(Refusal::RunActive),
+            Ok(Outcome::Started { .. })
+        ]
     ));
-    let positions: Vec<u64> = committed.events.iter().map(|logged| logged.event.position.0).collect();
+    let positions: Vec<u64> = committed
+        .events
+        .iter()
+        .map(|logged| logged.event.position.0)
+        .collect();
     assert_eq!(positions, [1, 2, 3, 4, 5, 6]);
     let shown = storage.transcript(ANN, conversation_id).await.unwrap().unwrap();
-    assert_eq!(shown.messages.len(), 2, "nothing of the refused message is stored");
+    assert_eq!(
+        shown.messages.len(),
+        2,
+        "nothing of the refused message is stored"
+    );
     // Once the first has ended, the second may be sent.
     do_one(&*storage, &end(first.run, "1")).await.unwrap();
     assert!(do_one(&*storage, &second.change).await.is_ok());
@@ -151,16 +262,37 @@ async fn another_answer_is_a_sibling_and_becomes_the_one_that_is_shown() {
     let conversation_id = first.run.conversation_id;
     let regenerate = |message_id| Change::Regenerate {
         user_id: ANN,
-        intent: intent::Regenerate { intent_id: IntentId::new(), conversation_id, message_id, model: None },
-        start: Start { run: MessageId::new(), default_model: String::new(), fingerprint: "r".into() },
+        intent: intent::Regenerate {
+            intent_id: IntentId::new(),
+            conversation_id,
+            message_id,
+            model: None,
+        },
+        start: Start {
+            run: MessageId::new(),
+            default_model: String::new(),
+            fingerprint: "r".into(),
+        },
     };
     let outcome = do_one(&*storage, &regenerate(first.run.message_id)).await;
-    let Ok(Outcome::Started { started, again: false }) = outcome else { panic!("{outcome:?}") };
+    let Ok(Outcome::Started {
+        started,
+        again: false,
+    }) = outcome
+    else {
+        panic!("{outcome:?}")
+    };
     let shown = storage.transcript(ANN, conversation_id).await.unwrap().unwrap();
     let second = shown.message(started.assistant_message_id).unwrap();
     assert_eq!(shown.siblings(second), [first.run.message_id, second.id]);
-    assert_eq!((shown.active_leaf, second.assistant().unwrap().model.as_str()), (Some(second.id), "x/m"));
-    assert_eq!(do_one(&*storage, &regenerate(first.user_message_id)).await, Err(Refusal::NotFound));
+    assert_eq!(
+        (shown.active_leaf, second.assistant().unwrap().model.as_str()),
+        (Some(second.id), "x/m")
+    );
+    assert_eq!(
+        do_one(&*storage, &regenerate(first.user_message_id)).await,
+        Err(Refusal::NotFound)
+    );
 }
 
 #[tokio::test]
@@ -168,19 +300,45 @@ async fn a_deleted_conversation_leaves_nothing_but_positions() {
     let (_folder, storage) = sqlite().await;
     let turn = turn(ANN, ConversationId::new(), "a secret");
     do_one(&*storage, &turn.change).await.unwrap();
-    do_one(&*storage, &Change::Append { run: turn.run, events: vec![text(0, "kept secret")] }).await.unwrap();
+    do_one(
+        &*storage,
+        &Change::Append {
+            run: turn.run,
+            events: vec![text(0, "kept secret")],
+        },
+    )
+    .await
+    .unwrap();
     let before = log(&*storage, ANN).await.len();
     let conversation_id = turn.run.conversation_id;
-    do_one(&*storage, &Change::Delete { user_id: ANN, conversation_id }).await.unwrap();
+    do_one(
+        &*storage,
+        &Change::Delete {
+            user_id: ANN,
+            conversation_id,
+        },
+    )
+    .await
+    .unwrap();
 
     // What its run still says is dropped, and so is its end.
-    let late = [Change::Append { run: turn.run, events: vec![text(11, " too")] }, end(turn.run, "late")];
+    let late = [
+        Change::Append {
+            run: turn.run,
+            events: vec![text(11, " too")],
+        },
+        end(turn.run, "late"),
+    ];
     for change in &late {
         assert_eq!(do_one(&*storage, change).await, Err(Refusal::NotFound));
     }
     let log = log(&*storage, ANN).await;
     assert_eq!(log.len(), before + 1);
-    assert!(log[..before].iter().all(|event| event.body == EventBody::Empty && event.message_id.is_none()));
+    assert!(
+        log[..before]
+            .iter()
+            .all(|event| event.body == EventBody::Empty && event.message_id.is_none())
+    );
     assert_eq!(log[before].body, EventBody::ConversationDeleted);
     assert_eq!(storage.transcript(ANN, conversation_id).await.unwrap(), None);
     assert_eq!(storage.message(ANN, turn.run.message_id).await.unwrap(), None);
@@ -197,17 +355,49 @@ async fn what_is_somebody_elses_is_not_there() {
     let user_id = bob();
     let changes = [
         turn(user_id, conversation_id, "intruder").change,
-        Change::Rename { user_id, conversation_id, title: "x".into() },
-        Change::ChooseModel { user_id, conversation_id, model: "x".into() },
-        Change::SelectLeaf { user_id, conversation_id, leaf_id: turn_of_ann.user_message_id },
-        Change::Delete { user_id, conversation_id },
+        Change::Rename {
+            user_id,
+            conversation_id,
+            title: "x".into(),
+        },
+        Change::ChooseModel {
+            user_id,
+            conversation_id,
+            model: "x".into(),
+        },
+        Change::SelectLeaf {
+            user_id,
+            conversation_id,
+            leaf_id: turn_of_ann.user_message_id,
+        },
+        Change::Delete {
+            user_id,
+            conversation_id,
+        },
     ];
     for change in &changes {
-        assert_eq!(do_one(&*storage, change).await, Err(Refusal::NotFound), "{change:?}");
+        assert_eq!(
+            do_one(&*storage, change).await,
+            Err(Refusal::NotFound),
+            "{change:?}"
+        );
     }
     assert_eq!(storage.transcript(user_id, conversation_id).await.unwrap(), None);
-    assert_eq!(storage.message(user_id, turn_of_ann.run.message_id).await.unwrap(), None);
-    assert_eq!(storage.conversations(user_id, None, 10).await.unwrap().conversations, []);
+    assert_eq!(
+        storage
+            .message(user_id, turn_of_ann.run.message_id)
+            .await
+            .unwrap(),
+        None
+    );
+    assert_eq!(
+        storage
+            .conversations(user_id, None, 10)
+            .await
+            .unwrap()
+            .conversations,
+        []
+    );
     assert_eq!(log(&*storage, user_id).await, []);
     assert!(storage.transcript(ANN, conversation_id).await.unwrap().is_some());
 }
@@ -215,17 +405,26 @@ async fn what_is_somebody_elses_is_not_there() {
 #[tokio::test]
 async fn the_list_comes_page_by_page_newest_activity_first() {
     let (_folder, storage) = sqlite().await;
-    let turns: Vec<Turn> = (0..5).map(|n| turn(ANN, ConversationId::new(), &format!("talk {n}"))).collect();
+    let turns: Vec<Turn> = (0..5)
+        .map(|n| turn(ANN, ConversationId::new(), &format!("talk {n}")))
+        .collect();
     for (n, turn) in turns.iter().enumerate() {
         // Two of them in the same millisecond.
         let at = Timestamp(NOON.0 + (n as i64 / 2));
-        storage.commit(at, std::slice::from_ref(&turn.change)).await.unwrap();
+        storage
+            .commit(at, std::slice::from_ref(&turn.change))
+            .await
+            .unwrap();
     }
     let mut seen = Vec::new();
     let mut before = None;
     loop {
         let page = storage.conversations(ANN, before, 2).await.unwrap();
-        seen.extend(page.conversations.iter().map(|conversation| conversation.title.clone()));
+        seen.extend(
+            page.conversations
+                .iter()
+                .map(|conversation| conversation.title.clone()),
+        );
         before = page.cursor();
         if before.is_none() {
             break;
@@ -244,24 +443,60 @@ async fn the_log_is_trimmed_but_never_past_a_run_that_is_at_work() {
     do_one(&*storage, &done.change).await.unwrap();
     do_one(&*storage, &end(done.run, "answer")).await.unwrap();
     do_one(&*storage, &at_work.change).await.unwrap();
-    do_one(&*storage, &Change::Append { run: at_work.run, events: vec![text(0, "still here")] }).await.unwrap();
+    do_one(
+        &*storage,
+        &Change::Append {
+            run: at_work.run,
+            events: vec![text(0, "still here")],
+        },
+    )
+    .await
+    .unwrap();
     let head = storage.head(ANN).await.unwrap();
-    let first = storage.run(ANN, at_work.run.message_id).await.unwrap().unwrap().first_position;
+    let first = storage
+        .run(ANN, at_work.run.message_id)
+        .await
+        .unwrap()
+        .unwrap()
+        .first_position;
 
     storage.trim(Timestamp(NOON.0 + 1), 0).await.unwrap();
     let after = Position(first.0 - 1);
     let LogPage::Events(left) = storage.log_after(ANN, after, None, 100).await.unwrap() else {
         panic!("the run's own events were trimmed")
     };
-    assert_eq!((left[0].event.position, left.last().unwrap().event.position), (first, head));
-    assert_eq!(storage.log_after(ANN, Position(0), None, 100).await.unwrap(), LogPage::Reset);
-    assert_eq!(storage.log_after(ANN, Position(head.0 + 1), None, 100).await.unwrap(), LogPage::Reset);
+    assert_eq!(
+        (left[0].event.position, left.last().unwrap().event.position),
+        (first, head)
+    );
+    assert_eq!(
+        storage.log_after(ANN, Position(0), None, 100).await.unwrap(),
+        LogPage::Reset
+    );
+    assert_eq!(
+        storage
+            .log_after(ANN, Position(head.0 + 1), None, 100)
+            .await
+            .unwrap(),
+        LogPage::Reset
+    );
     // Messages are kept whole, whatever the log has forgotten.
     let (_, message) = storage.message(ANN, done.run.message_id).await.unwrap().unwrap();
     assert_eq!(message.assistant().unwrap().text(), "answer");
-    let (_, message) = storage.message(ANN, at_work.run.message_id).await.unwrap().unwrap();
-    let MessageBody::Assistant(assistant) = message.body else { panic!() };
-    assert_eq!(assistant.nodes[0].parts, [Part::Text { text: "still here".into() }]);
+    let (_, message) = storage
+        .message(ANN, at_work.run.message_id)
+        .await
+        .unwrap()
+        .unwrap();
+    let MessageBody::Assistant(assistant) = message.body else {
+        panic!()
+    };
+    assert_eq!(
+        assistant.nodes[0].parts,
+        [Part::Text {
+            text: "still here".into()
+        }]
+    );
 }
 
 #[tokio::test]
@@ -269,11 +504,22 @@ async fn everything_survives_a_restart() {
     let (folder, storage) = sqlite().await;
     let turn = turn(ANN, ConversationId::new(), "remember me");
     do_one(&*storage, &turn.change).await.unwrap();
-    do_one(&*storage, &Change::Append { run: turn.run, events: vec![text(0, "I wi")] }).await.unwrap();
+    do_one(
+        &*storage,
+        &Change::Append {
+            run: turn.run,
+            events: vec![text(0, "I wi")],
+        },
+    )
+    .await
+    .unwrap();
     let before = storage.transcript(ANN, turn.run.conversation_id).await.unwrap();
     drop(storage);
     let storage = sqlite::Sqlite::open(folder.path()).await.unwrap();
-    assert_eq!(storage.transcript(ANN, turn.run.conversation_id).await.unwrap(), before);
+    assert_eq!(
+        storage.transcript(ANN, turn.run.conversation_id).await.unwrap(),
+        before
+    );
     let left = storage.runs_with_status(RunStatus::Running).await.unwrap();
     assert_eq!(left.iter().map(|run| run.key).collect::<Vec<_>>(), [turn.run]);
 }

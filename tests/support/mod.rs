@@ -47,15 +47,26 @@ impl Parlor {
         let stop = CancellationToken::new();
         let signal = stop.clone();
         let served = tokio::spawn(async move {
-            server.serve(listener, async move { signal.cancelled().await }).await.expect("served");
+            server
+                .serve(listener, async move { signal.cancelled().await })
+                .await
+                .expect("served");
         });
-        Self { url, client: reqwest::Client::new(), stop, served }
+        Self {
+            url,
+            client: reqwest::Client::new(),
+            stop,
+            served,
+        }
     }
 
     /// Stops as on SIGTERM and waits for the end.
     pub async fn stop(self) {
         self.stop.cancel();
-        tokio::time::timeout(SOON, self.served).await.expect("the server stops in time").expect("no panic");
+        tokio::time::timeout(SOON, self.served)
+            .await
+            .expect("the server stops in time")
+            .expect("no panic");
     }
 
     pub fn get(&self, path: &str) -> reqwest::RequestBuilder {
@@ -64,7 +75,9 @@ impl Parlor {
 
     pub fn post(&self, path: &str, body: &Value) -> reqwest::RequestBuilder {
         let request = self.client.post(format!("{}{path}", self.url));
-        request.header("content-type", "application/json").body(body.to_string())
+        request
+            .header("content-type", "application/json")
+            .body(body.to_string())
     }
 
     /// Starts a turn and reads its stream.
@@ -95,29 +108,47 @@ impl Stream {
         let response = request.send().await.expect("an answer");
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Self { response, decoder: Decoder::new(1 << 20), frames: Default::default() }
+        Self {
+            response,
+            decoder: Decoder::new(1 << 20),
+            frames: Default::default(),
+        }
     }
 
     /// The next event, with its id as `id`; `None` at the stream's end.
     pub async fn next(&mut self) -> Option<Value> {
         while self.frames.is_empty() {
-            let chunk = tokio::time::timeout(SOON, self.response.chunk()).await.expect("something comes");
+            let chunk = tokio::time::timeout(SOON, self.response.chunk())
+                .await
+                .expect("something comes");
             let chunk = chunk.expect("the stream is whole")?;
             let mut frames = Vec::new();
-            self.decoder.push(&chunk, &mut frames).expect("no frame is too long");
+            self.decoder
+                .push(&chunk, &mut frames)
+                .expect("no frame is too long");
             self.frames.extend(frames);
         }
         let frame = self.frames.pop_front()?;
-        assert_eq!(frame.event, None, "frames are told apart by their data's type alone");
+        assert_eq!(
+            frame.event, None,
+            "frames are told apart by their data's type alone"
+        );
         let event: Value = serde_json::from_str(&frame.data).expect("JSON");
-        assert_eq!(frame.id, event.get("position").map(Value::to_string), "the id is the position");
+        assert_eq!(
+            frame.id,
+            event.get("position").map(Value::to_string),
+            "the id is the position"
+        );
         Some(event)
     }
 
     /// The next event of a type; others are passed over.
     pub async fn until(&mut self, kind: &str) -> Value {
         loop {
-            let event = self.next().await.unwrap_or_else(|| panic!("the stream ended before {kind}"));
+            let event = self
+                .next()
+                .await
+                .unwrap_or_else(|| panic!("the stream ended before {kind}"));
             if event["type"] == kind {
                 return event;
             }
@@ -145,7 +176,11 @@ pub fn types(events: &[Value]) -> Vec<&str> {
 pub fn text(events: &[Value], kind: &str) -> String {
     let mut text = String::new();
     for event in events.iter().filter(|event| event["type"] == kind) {
-        assert_eq!(event["offset"], text.len(), "a delta is missing or doubled: {event}");
+        assert_eq!(
+            event["offset"],
+            text.len(),
+            "a delta is missing or doubled: {event}"
+        );
         text += event["text"].as_str().expect("a text");
     }
     text

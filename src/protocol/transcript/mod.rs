@@ -39,7 +39,12 @@ pub enum Touched {
     /// A run's status, activity or error.
     Run(MessageId),
     /// The text of one part, from the byte `from` on. A new part begins at 0.
-    Part { message_id: MessageId, node: usize, part: usize, from: usize },
+    Part {
+        message_id: MessageId,
+        node: usize,
+        part: usize,
+        from: usize,
+    },
 }
 
 /// The event does not follow from the state: something before it is missing. Load a snapshot again.
@@ -68,7 +73,11 @@ impl Transcript {
     }
 
     fn assistant_mut(&mut self, id: MessageId) -> Option<&mut AssistantMessage> {
-        self.messages.iter_mut().rev().find(|message| message.id == id)?.assistant_mut()
+        self.messages
+            .iter_mut()
+            .rev()
+            .find(|message| message.id == id)?
+            .assistant_mut()
     }
 
     /// The messages of the branch that is shown, first to last.
@@ -98,7 +107,12 @@ impl Transcript {
     /// The end of the branch that was last grown from `id`.
     pub fn leaf_below(&self, id: MessageId) -> MessageId {
         let mut leaf = id;
-        while let Some(child) = self.messages.iter().rev().find(|message| message.parent_id == Some(leaf)) {
+        while let Some(child) = self
+            .messages
+            .iter()
+            .rev()
+            .find(|message| message.parent_id == Some(leaf))
+        {
             leaf = child.id;
         }
         leaf
@@ -107,7 +121,10 @@ impl Transcript {
     /// The run that works on this conversation now.
     pub fn active_run(&self) -> Option<MessageId> {
         self.messages.iter().rev().find_map(|message| {
-            message.assistant().filter(|assistant| !assistant.status.is_terminal()).map(|_| message.id)
+            message
+                .assistant()
+                .filter(|assistant| !assistant.status.is_terminal())
+                .map(|_| message.id)
         })
     }
 }
@@ -152,7 +169,13 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
             state.active_leaf = Some(*leaf_id);
             return Ok(Touched::Messages);
         }
-        EventBody::UserMessageSaved { user_message_id, parent_id, text, created_at, .. } => {
+        EventBody::UserMessageSaved {
+            user_message_id,
+            parent_id,
+            text,
+            created_at,
+            ..
+        } => {
             state.messages.push(Message {
                 id: *user_message_id,
                 parent_id: *parent_id,
@@ -165,8 +188,15 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
         EventBody::Empty => return Ok(Touched::Nothing),
         _ => {}
     }
-    let Some(message_id) = event.message_id else { return Ok(Touched::Nothing) };
-    if let EventBody::RunStarted { parent_id, model, created_at } = &event.body {
+    let Some(message_id) = event.message_id else {
+        return Ok(Touched::Nothing);
+    };
+    if let EventBody::RunStarted {
+        parent_id,
+        model,
+        created_at,
+    } = &event.body
+    {
         state.model = Some(model.clone());
         state.messages.push(Message {
             id: message_id,
@@ -182,7 +212,12 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
         .map(|touched| match touched {
             RunTouched::Nothing => Touched::Nothing,
             RunTouched::Run => Touched::Run(message_id),
-            RunTouched::Part { node, part, from } => Touched::Part { message_id, node, part, from },
+            RunTouched::Part { node, part, from } => Touched::Part {
+                message_id,
+                node,
+                part,
+                from,
+            },
         })
         .ok_or(Gap(event.position))
 }
@@ -210,7 +245,9 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
                 run.error = Some(error.clone());
                 run.ended_at = Some(*ended_at);
             }
-            EventBody::Complete { ended_at } | EventBody::Cancelled { ended_at } => run.ended_at = Some(*ended_at),
+            EventBody::Complete { ended_at } | EventBody::Cancelled { ended_at } => {
+                run.ended_at = Some(*ended_at)
+            }
             _ => {}
         }
         return Some(RunTouched::Run);
@@ -220,12 +257,22 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
             run.activity = Some(message.clone());
             Some(RunTouched::Run)
         }
-        EventBody::Thinking { node, part, offset, text } => {
-            extend(run, *node, *part, *offset, text, || Part::Thinking { text: String::new() })
-        }
-        EventBody::TextDelta { node, part, offset, text } => {
-            extend(run, *node, *part, *offset, text, || Part::Text { text: String::new() })
-        }
+        EventBody::Thinking {
+            node,
+            part,
+            offset,
+            text,
+        } => extend(run, *node, *part, *offset, text, || Part::Thinking {
+            text: String::new(),
+        }),
+        EventBody::TextDelta {
+            node,
+            part,
+            offset,
+            text,
+        } => extend(run, *node, *part, *offset, text, || Part::Text {
+            text: String::new(),
+        }),
         _ => Some(RunTouched::Nothing),
     }
 }
@@ -254,13 +301,14 @@ fn extend(
     let (Part::Thinking { text } | Part::Text { text }) = parts.get_mut(part)?;
     let known = text.len().checked_sub(offset)?;
     // A delta that overlaps what is there was seen before; only what goes beyond it is new.
-    let Some(new) = delta.get(known..) else { return Some(RunTouched::Nothing) };
+    let Some(new) = delta.get(known..) else {
+        return Some(RunTouched::Nothing);
+    };
     let from = text.len();
     text.push_str(new);
     run.activity = None;
     Some(RunTouched::Part { node, part, from })
 }
-
 
 #[cfg(test)]
 mod tests;

@@ -40,7 +40,9 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
     for step in steps {
         let run = state.active_run();
         let parts = |node: usize| {
-            run.and_then(|run| state.message(run)?.assistant()?.nodes.get(node).cloned()).unwrap_or_default().parts
+            run.and_then(|run| state.message(run)?.assistant()?.nodes.get(node).cloned())
+                .unwrap_or_default()
+                .parts
         };
         let place = |same: fn(&Part) -> bool| match parts(0).last() {
             Some(last) if same(last) => (parts(0).len() - 1, last.text().len()),
@@ -48,7 +50,12 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
         };
         let mut add = |conversation_id, message_id, body| {
             let position = Position(events.len() as u64 + 1);
-            events.push(Event { position, conversation_id, message_id, body });
+            events.push(Event {
+                position,
+                conversation_id,
+                message_id,
+                body,
+            });
         };
         match (step, run) {
             (Step::Ask(text), None) => {
@@ -61,35 +68,86 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                     created_at: AT,
                 };
                 add(conversation_id, Some(run), saved);
-                let started = EventBody::RunStarted { parent_id: user_message_id, model: "x/m".into(), created_at: AT };
+                let started = EventBody::RunStarted {
+                    parent_id: user_message_id,
+                    model: "x/m".into(),
+                    created_at: AT,
+                };
                 add(conversation_id, Some(run), started);
             }
             (Step::AnswerAgain, None) => {
-                let Some(parent_id) = state.active_leaf.and_then(|leaf| state.message(leaf)?.parent_id) else { continue };
-                let started = EventBody::RunStarted { parent_id, model: "x/n".into(), created_at: AT };
+                let Some(parent_id) = state.active_leaf.and_then(|leaf| state.message(leaf)?.parent_id)
+                else {
+                    continue;
+                };
+                let started = EventBody::RunStarted {
+                    parent_id,
+                    model: "x/n".into(),
+                    created_at: AT,
+                };
                 add(conversation_id, Some(MessageId::new()), started);
             }
             (Step::Think(text), Some(run)) => {
                 let (part, offset) = place(|part| matches!(part, Part::Thinking { .. }));
-                add(conversation_id, Some(run), EventBody::Thinking { node: 0, part, offset, text: text.clone() });
+                add(
+                    conversation_id,
+                    Some(run),
+                    EventBody::Thinking {
+                        node: 0,
+                        part,
+                        offset,
+                        text: text.clone(),
+                    },
+                );
             }
             (Step::Say(text), Some(run)) => {
                 let (part, offset) = place(|part| matches!(part, Part::Text { .. }));
-                add(conversation_id, Some(run), EventBody::TextDelta { node: 0, part, offset, text: text.clone() });
+                add(
+                    conversation_id,
+                    Some(run),
+                    EventBody::TextDelta {
+                        node: 0,
+                        part,
+                        offset,
+                        text: text.clone(),
+                    },
+                );
             }
             (Step::End(status), Some(run)) => {
-                let error = RunError { code: "x".into(), message: "y".into(), hint: String::new() };
-                add(conversation_id, Some(run), EventBody::ended(*status, Some(error), AT));
+                let error = RunError {
+                    code: "x".into(),
+                    message: "y".into(),
+                    hint: String::new(),
+                };
+                add(
+                    conversation_id,
+                    Some(run),
+                    EventBody::ended(*status, Some(error), AT),
+                );
             }
             (Step::Rename(title), _) => {
-                add(conversation_id, None, EventBody::ConversationRenamed { title: title.clone() });
+                add(
+                    conversation_id,
+                    None,
+                    EventBody::ConversationRenamed { title: title.clone() },
+                );
             }
             (Step::Elsewhere, _) => {
-                add(ConversationId::new(), None, EventBody::ConversationRenamed { title: "other".into() });
+                add(
+                    ConversationId::new(),
+                    None,
+                    EventBody::ConversationRenamed {
+                        title: "other".into(),
+                    },
+                );
             }
             _ => continue,
         }
-        for event in &events[events.iter().position(|event| event.position > state.as_of).unwrap_or(events.len())..] {
+        for event in &events[events
+            .iter()
+            .position(|event| event.position > state.as_of)
+            .unwrap_or(events.len())..]
+        {
             apply(&mut state, event).expect("the log has no gaps");
         }
     }
@@ -163,18 +221,34 @@ fn after_its_last_event_a_run_does_not_change() {
     let conversation_id = ConversationId::new();
     let events = log(
         conversation_id,
-        &[Step::Ask("q".into()), Step::Say("half".into()), Step::End(RunStatus::Stopped)],
+        &[
+            Step::Ask("q".into()),
+            Step::Say("half".into()),
+            Step::End(RunStatus::Stopped),
+        ],
     );
     let ended = fold(Transcript::new(conversation_id), &events);
     let run = ended.active_leaf.unwrap();
     let late = [
-        EventBody::TextDelta { node: 0, part: 0, offset: 4, text: " more".into() },
-        EventBody::Complete { ended_at: Timestamp(9) },
+        EventBody::TextDelta {
+            node: 0,
+            part: 0,
+            offset: 4,
+            text: " more".into(),
+        },
+        EventBody::Complete {
+            ended_at: Timestamp(9),
+        },
     ];
     let mut state = ended.clone();
     for (n, body) in late.into_iter().enumerate() {
         let position = Position(100 + n as u64);
-        let event = Event { position, conversation_id, message_id: Some(run), body };
+        let event = Event {
+            position,
+            conversation_id,
+            message_id: Some(run),
+            body,
+        };
         assert_eq!(apply(&mut state, &event), Ok(Touched::Nothing));
     }
     assert_eq!(state.messages, ended.messages);
@@ -186,7 +260,14 @@ fn the_branch_that_is_shown_ends_with_the_active_leaf() {
     let end = || Step::End(RunStatus::Complete);
     let events = log(
         conversation_id,
-        &[Step::Ask("q".into()), Step::Say("one".into()), end(), Step::AnswerAgain, Step::Say("two".into()), end()],
+        &[
+            Step::Ask("q".into()),
+            Step::Say("one".into()),
+            end(),
+            Step::AnswerAgain,
+            Step::Say("two".into()),
+            end(),
+        ],
     );
     let state = fold(Transcript::new(conversation_id), &events);
     let shown = |state: &Transcript| -> Vec<String> {
@@ -203,5 +284,9 @@ fn the_branch_that_is_shown_ends_with_the_active_leaf() {
     let mut other = state.clone();
     other.active_leaf = Some(state.leaf_below(siblings[0]));
     assert_eq!(shown(&other), ["q", "one"]);
-    assert_eq!(state.leaf_below(state.messages[0].id), answer.id, "the branch that was last grown");
+    assert_eq!(
+        state.leaf_below(state.messages[0].id),
+        answer.id,
+        "the branch that was last grown"
+    );
 }

@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
     protocol::RunError,
-    providers::{EndpointConfig, ModelError, ModelErrorKind},
+    providers::{EndpointConfig, ModelError, ModelErrorKind, config::redacted},
 };
 
 /// The longest quotation of a server's own words, in characters.
@@ -110,15 +110,4 @@ impl Facts {
             source => format!("Set {source} to a valid key and restart Parlor."),
         }
     }
-}
-
-/// A URL without what may be secret in it.
-pub fn redacted(url: &Url) -> String {
-    let mut url = url.clone();
-    url.set_query(None);
-    url.set_fragment(None);
-    // They fail only for URLs that cannot have user info.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    url.as_str().trim_end_matches('/').to_owned()
 }

@@ -15,7 +15,10 @@ mod tests;
 mod transport;
 mod wire;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    fmt,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use async_openai::{
     Client,
@@ -34,7 +37,6 @@ use super::{Endpoint, EndpointConfig, ModelError, ModelErrorKind, ModelRequest, 
 use crate::protocol::{RunError, chat::ModelInfo};
 
 /// One OpenAI-compatible endpoint.
-#[derive(Debug)]
 pub struct OpenAi {
     transport: Transport,
     client: Client<Address>,
@@ -43,6 +45,12 @@ pub struct OpenAi {
     listed: Vec<String>,
     /// The server has refused to be asked for usage (as Mistral has).
     without_usage: AtomicBool,
+}
+
+impl fmt::Debug for OpenAi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OpenAi").field(&self.transport.facts).finish()
+    }
 }
 
 impl OpenAi {
@@ -167,7 +175,7 @@ impl Endpoint for OpenAi {
 }
 
 /// async-openai's configuration, which without a key would send an empty one.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Address {
     openai: OpenAIConfig,
     /// What the settings want to be sent, over all else.

@@ -38,10 +38,8 @@ pub fn named(endpoint: &str, models: &[String]) -> Vec<ModelInfo> {
 /// The models in an answer to `/v1/models`: `{data: [{id, created?, name?}]}`, `{models: [{name}]}` or a plain
 /// array. `None` if it is none of these.
 pub fn listed(endpoint: &str, answer: &Value) -> Option<Vec<ModelInfo>> {
-    let entries = [Some(answer), answer.get("data"), answer.get("models")]
-        .into_iter()
-        .flatten();
-    let entries = entries.filter_map(Value::as_array).next();
+    let places = [Some(answer), answer.get("data"), answer.get("models")];
+    let entries = places.into_iter().flatten().find_map(Value::as_array);
     // Ollama with no model says `data: null`.
     let entries = match entries {
         None if answer.get("data").is_some_and(Value::is_null) => return Some(Vec::new()),

@@ -206,26 +206,16 @@ pub fn media_type(response: &Response) -> String {
 fn cause_in_words(error: &reqwest::Error) -> String {
     let mut source = error.source();
     while let Some(cause) = source {
-        if let Some(words) = cause.downcast_ref().and_then(tls_in_words) {
+        if let Some(words) = tls_in_words(cause) {
             return words;
         }
-        if let Some(error) = cause.downcast_ref::<io::Error>() {
-            // The source of an `io::Error` is its inner error's source: look at the inner one here.
-            if let Some(words) = error
-                .get_ref()
-                .and_then(|inner| inner.downcast_ref())
-                .and_then(tls_in_words)
-            {
-                return words;
+        match cause.downcast_ref::<io::Error>().map(io::Error::kind) {
+            Some(io::ErrorKind::ConnectionRefused) => {
+                return "nothing answers there (connection refused)".into();
             }
-            match error.kind() {
-                io::ErrorKind::ConnectionRefused => {
-                    return "nothing answers there (connection refused)".into();
-                }
-                io::ErrorKind::TimedOut => return "it does not answer (timed out)".into(),
-                io::ErrorKind::ConnectionReset => return "it closed the connection".into(),
-                _ => {}
-            }
+            Some(io::ErrorKind::TimedOut) => return "it does not answer (timed out)".into(),
+            Some(io::ErrorKind::ConnectionReset) => return "it closed the connection".into(),
+            _ => {}
         }
         if cause.to_string().contains("dns error") {
             return format!("its host name is not known ({})", innermost(cause));
@@ -239,8 +229,13 @@ fn cause_in_words(error: &reqwest::Error) -> String {
     }
 }
 
-fn tls_in_words(error: &rustls::Error) -> Option<String> {
-    Some(match error {
+fn tls_in_words(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    if let Some(error) = error.downcast_ref::<io::Error>() {
+        // An `io::Error` gives its inner error's source as its own: the inner one has to be asked for.
+        let inner = error.get_ref()?;
+        return tls_in_words(inner);
+    }
+    Some(match error.downcast_ref::<rustls::Error>()? {
         rustls::Error::InvalidCertificate(cause) => format!("its TLS certificate is not trusted ({cause:?})"),
         rustls::Error::InvalidMessage(_) => {
             "it does not speak TLS (should the address begin with http:// instead of https://?)".into()

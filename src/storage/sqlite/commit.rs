@@ -40,9 +40,18 @@ impl From<Refusal> for Failure {
 }
 
 impl Writer {
-    pub(super) async fn commit(&mut self, at: Timestamp, changes: &[Change]) -> Result<Committed, StorageError> {
+    pub(super) async fn commit(
+        &mut self,
+        at: Timestamp,
+        changes: &[Change],
+    ) -> Result<Committed, StorageError> {
         let mut tx = self.connection.begin_with("BEGIN IMMEDIATE").await?;
-        let mut batch = Batch { at, heads: BTreeMap::new(), events: Vec::new(), orphaned: HashSet::new() };
+        let mut batch = Batch {
+            at,
+            heads: BTreeMap::new(),
+            events: Vec::new(),
+            orphaned: HashSet::new(),
+        };
         let mut outcomes = Vec::with_capacity(changes.len());
         for change in changes {
             let orphan = match change {
@@ -51,7 +60,11 @@ impl Writer {
                 }
                 _ => false,
             };
-            outcomes.push(if orphan { Err(Refusal::NotFound) } else { batch.add(&mut tx, change).await? });
+            outcomes.push(if orphan {
+                Err(Refusal::NotFound)
+            } else {
+                batch.add(&mut tx, change).await?
+            });
         }
         batch.store(&mut tx).await?;
         tx.commit().await?;
@@ -62,7 +75,10 @@ impl Writer {
                 self.orphans.remove(&run.message_id);
             }
         }
-        Ok(Committed { outcomes, events: batch.events.into_iter().map(Arc::new).collect() })
+        Ok(Committed {
+            outcomes,
+            events: batch.events.into_iter().map(Arc::new).collect(),
+        })
     }
 }
 
@@ -86,7 +102,14 @@ impl Batch {
         if let Change::Append { run, events } = change {
             // Nothing but the log, which is written at the end: no savepoint needed.
             for event in events {
-                self.log(connection, run.user_id, run.conversation_id, Some(run.message_id), event.clone()).await?;
+                self.log(
+                    connection,
+                    run.user_id,
+                    run.conversation_id,
+                    Some(run.message_id),
+                    event.clone(),
+                )
+                .await?;
             }
             return Ok(Ok(Outcome::Done));
         }
@@ -109,47 +132,88 @@ impl Batch {
         }
     }
 
-    async fn apply(&mut self, connection: &mut SqliteConnection, change: &Change) -> Result<Outcome, Failure> {
+    async fn apply(
+        &mut self,
+        connection: &mut SqliteConnection,
+        change: &Change,
+    ) -> Result<Outcome, Failure> {
         match change {
-            Change::Send { user_id, intent, start } => {
+            Change::Send {
+                user_id,
+                intent,
+                start,
+            } => {
                 let id = intent.intent_id;
                 if let Some(started) = known_intent(connection, *user_id, id, &start.fingerprint).await? {
                     return Ok(Outcome::Started { started, again: true });
                 }
                 let started = self.send(connection, *user_id, intent, start).await?;
                 remember(connection, *user_id, id, &start.fingerprint, started, self.at).await?;
-                Ok(Outcome::Started { started, again: false })
+                Ok(Outcome::Started {
+                    started,
+                    again: false,
+                })
             }
-            Change::Regenerate { user_id, intent, start } => {
+            Change::Regenerate {
+                user_id,
+                intent,
+                start,
+            } => {
                 let id = intent.intent_id;
                 if let Some(started) = known_intent(connection, *user_id, id, &start.fingerprint).await? {
                     return Ok(Outcome::Started { started, again: true });
                 }
                 let started = self.regenerate(connection, *user_id, intent, start).await?;
                 remember(connection, *user_id, id, &start.fingerprint, started, self.at).await?;
-                Ok(Outcome::Started { started, again: false })
+                Ok(Outcome::Started {
+                    started,
+                    again: false,
+                })
             }
             Change::Append { .. } => Ok(Outcome::Done),
             Change::End { run, events, message } => self.end(connection, run, events, message).await,
-            Change::Rename { user_id, conversation_id, title } => {
+            Change::Rename {
+                user_id,
+                conversation_id,
+                title,
+            } => {
                 let event = EventBody::ConversationRenamed { title: title.clone() };
                 let sql = "UPDATE conversations SET title = ?3 WHERE user_id = ?1 AND id = ?2";
-                self.update(connection, *user_id, *conversation_id, sql, title, event).await
+                self.update(connection, *user_id, *conversation_id, sql, title, event)
+                    .await
             }
-            Change::ChooseModel { user_id, conversation_id, model } => {
+            Change::ChooseModel {
+                user_id,
+                conversation_id,
+                model,
+            } => {
                 let event = EventBody::ModelChosen { model: model.clone() };
                 let sql = "UPDATE conversations SET model = ?3 WHERE user_id = ?1 AND id = ?2";
-                self.update(connection, *user_id, *conversation_id, sql, model, event).await
+                self.update(connection, *user_id, *conversation_id, sql, model, event)
+                    .await
             }
-            Change::SelectLeaf { user_id, conversation_id, leaf_id } => {
+            Change::SelectLeaf {
+                user_id,
+                conversation_id,
+                leaf_id,
+            } => {
                 let event = EventBody::LeafSelected { leaf_id: *leaf_id };
                 let sql = "UPDATE conversations SET active_leaf = ?3 WHERE user_id = ?1 AND id = ?2 AND EXISTS \
                            (SELECT 1 FROM messages WHERE id = ?3 AND conversation_id = ?2)";
-                self.update(connection, *user_id, *conversation_id, sql, &leaf_id.to_string(), event).await
+                self.update(
+                    connection,
+                    *user_id,
+                    *conversation_id,
+                    sql,
+                    &leaf_id.to_string(),
+                    event,
+                )
+                .await
             }
-            Change::Delete { user_id, conversation_id } => {
-                self.delete(connection, *user_id, *conversation_id).await
-            }
+            Change::Delete {
+                user_id,
+                conversation_id,
+            } => self.delete(connection, *user_id, *conversation_id).await,
         }
     }
 
@@ -160,7 +224,12 @@ impl Batch {
         intent: &SendMessage,
         start: &Start,
     ) -> Result<Started, Failure> {
-        let SendMessage { conversation_id, user_message_id, text, .. } = intent;
+        let SendMessage {
+            conversation_id,
+            user_message_id,
+            text,
+            ..
+        } = intent;
         let run = start.run;
         sqlx::query("INSERT INTO users (id, position) VALUES (?, 0) ON CONFLICT DO NOTHING")
             .bind(user_id.to_string())
@@ -185,8 +254,12 @@ impl Batch {
                 .bind(self.at.0)
                 .execute(&mut *connection)
                 .await?;
-                let created = EventBody::ConversationCreated { title, created_at: self.at };
-                self.log(connection, user_id, *conversation_id, None, created).await?;
+                let created = EventBody::ConversationCreated {
+                    title,
+                    created_at: self.at,
+                };
+                self.log(connection, user_id, *conversation_id, None, created)
+                    .await?;
                 (None, None)
             }
         };
@@ -197,13 +270,29 @@ impl Batch {
             text: text.clone(),
             created_at: self.at,
         };
-        let position = self.log(connection, user_id, *conversation_id, Some(run), saved).await?;
+        let position = self
+            .log(connection, user_id, *conversation_id, Some(run), saved)
+            .await?;
         let body = MessageBody::User { text: text.clone() };
-        let place = Place { user_id, conversation_id: *conversation_id, parent_id, position };
+        let place = Place {
+            user_id,
+            conversation_id: *conversation_id,
+            parent_id,
+            position,
+        };
         insert_message(connection, place, *user_message_id, self.at, &body).await?;
-        let key = RunKey { user_id, conversation_id: *conversation_id, message_id: run };
-        let model = intent.model.clone().or(chosen).unwrap_or_else(|| start.default_model.clone());
-        self.start(connection, key, *user_message_id, &model, position).await?;
+        let key = RunKey {
+            user_id,
+            conversation_id: *conversation_id,
+            message_id: run,
+        };
+        let model = intent
+            .model
+            .clone()
+            .or(chosen)
+            .unwrap_or_else(|| start.default_model.clone());
+        self.start(connection, key, *user_message_id, &model, position)
+            .await?;
         Ok(Started {
             conversation_id: *conversation_id,
             user_message_id: *user_message_id,
@@ -218,10 +307,13 @@ impl Batch {
         intent: &Regenerate,
         start: &Start,
     ) -> Result<Started, Failure> {
-        let Some((conversation_id, message)) = read::message(connection, user_id, intent.message_id).await? else {
+        let Some((conversation_id, message)) = read::message(connection, user_id, intent.message_id).await?
+        else {
             Err(Refusal::NotFound)?
         };
-        let (Some(_), Some(parent_id)) = (message.assistant(), message.parent_id) else { Err(Refusal::NotFound)? };
+        let (Some(_), Some(parent_id)) = (message.assistant(), message.parent_id) else {
+            Err(Refusal::NotFound)?
+        };
         if conversation_id != intent.conversation_id {
             Err(Refusal::NotFound)?;
         }
@@ -231,10 +323,23 @@ impl Batch {
                 .bind(conversation_id.to_string())
                 .fetch_one(&mut *connection)
                 .await?;
-        let model = intent.model.clone().or(chosen).unwrap_or_else(|| start.default_model.clone());
-        let key = RunKey { user_id, conversation_id, message_id: start.run };
-        self.start(connection, key, parent_id, &model, Position(u64::MAX)).await?;
-        Ok(Started { conversation_id, user_message_id: parent_id, assistant_message_id: start.run })
+        let model = intent
+            .model
+            .clone()
+            .or(chosen)
+            .unwrap_or_else(|| start.default_model.clone());
+        let key = RunKey {
+            user_id,
+            conversation_id,
+            message_id: start.run,
+        };
+        self.start(connection, key, parent_id, &model, Position(u64::MAX))
+            .await?;
+        Ok(Started {
+            conversation_id,
+            user_message_id: parent_id,
+            assistant_message_id: start.run,
+        })
     }
 
     /// Starts a run that answers `parent_id`. Its first event is at `first`, or is the start itself.
@@ -246,10 +351,25 @@ impl Batch {
         model: &str,
         first: Position,
     ) -> Result<(), Failure> {
-        let started = EventBody::RunStarted { parent_id, model: model.to_owned(), created_at: self.at };
-        let RunKey { user_id, conversation_id, message_id } = run;
-        let position = self.log(connection, user_id, conversation_id, Some(message_id), started).await?;
-        let place = Place { user_id, conversation_id, parent_id: Some(parent_id), position };
+        let started = EventBody::RunStarted {
+            parent_id,
+            model: model.to_owned(),
+            created_at: self.at,
+        };
+        let RunKey {
+            user_id,
+            conversation_id,
+            message_id,
+        } = run;
+        let position = self
+            .log(connection, user_id, conversation_id, Some(message_id), started)
+            .await?;
+        let place = Place {
+            user_id,
+            conversation_id,
+            parent_id: Some(parent_id),
+            position,
+        };
         let body = MessageBody::Assistant(AssistantMessage::started(model));
         insert_message(connection, place, message_id, self.at, &body).await?;
         sqlx::query(
@@ -283,7 +403,13 @@ impl Batch {
         let mut last = Position(0);
         for event in events {
             last = self
-                .log(connection, run.user_id, run.conversation_id, Some(run.message_id), event.clone())
+                .log(
+                    connection,
+                    run.user_id,
+                    run.conversation_id,
+                    Some(run.message_id),
+                    event.clone(),
+                )
                 .await?;
         }
         let ended = sqlx::query(
@@ -326,7 +452,8 @@ impl Batch {
         if updated.rows_affected() == 0 {
             Err(Refusal::NotFound)?;
         }
-        self.log(connection, user_id, conversation_id, None, event).await?;
+        self.log(connection, user_id, conversation_id, None, event)
+            .await?;
         Ok(Outcome::Done)
     }
 
@@ -364,13 +491,23 @@ impl Batch {
         .bind(&conversation)
         .execute(&mut *connection)
         .await?;
-        self.events.iter_mut().filter(|logged| logged.event.conversation_id == conversation_id).for_each(blank);
+        self.events
+            .iter_mut()
+            .filter(|logged| logged.event.conversation_id == conversation_id)
+            .for_each(blank);
         sqlx::query("DELETE FROM intents WHERE user_id = ? AND started ->> 'conversation_id' = ?")
             .bind(&user)
             .bind(&conversation)
             .execute(&mut *connection)
             .await?;
-        self.log(connection, user_id, conversation_id, None, EventBody::ConversationDeleted).await?;
+        self.log(
+            connection,
+            user_id,
+            conversation_id,
+            None,
+            EventBody::ConversationDeleted,
+        )
+        .await?;
         Ok(Outcome::Done)
     }
 
@@ -388,7 +525,12 @@ impl Batch {
             None => read::log_bounds(connection, user_id).await?.head,
         };
         let position = head.next();
-        let event = Event { position, conversation_id, message_id, body };
+        let event = Event {
+            position,
+            conversation_id,
+            message_id,
+            body,
+        };
         let json = serde_json::to_string(&event)?;
         self.heads.insert(user_id, position);
         self.events.push(LoggedEvent { user_id, event, json });
@@ -410,7 +552,11 @@ impl Batch {
                     .push_bind(&logged.json);
             });
             // Statements of many lengths would push the others out of the cache.
-            insert.build().persistent(events.len() == ROWS_PER_INSERT || events.len() < 8).execute(&mut *connection).await?;
+            insert
+                .build()
+                .persistent(events.len() == ROWS_PER_INSERT || events.len() < 8)
+                .execute(&mut *connection)
+                .await?;
         }
         for (user_id, head) in &self.heads {
             sqlx::query("UPDATE users SET position = ? WHERE id = ?")

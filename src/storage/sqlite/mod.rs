@@ -19,7 +19,6 @@ mod commit;
 mod read;
 mod trim;
 
-
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
 /// The first SQLite without the WAL-reset bug, as SQLite counts versions.
@@ -75,8 +74,14 @@ impl Sqlite {
             .max_connections(4)
             .connect_with(options.read_only(true))
             .await?;
-        let writer = Writer { connection, orphans: std::collections::HashSet::new() };
-        Ok(Self { writer: Arc::new(Mutex::new(writer)), readers })
+        let writer = Writer {
+            connection,
+            orphans: std::collections::HashSet::new(),
+        };
+        Ok(Self {
+            writer: Arc::new(Mutex::new(writer)),
+            readers,
+        })
     }
 }
 
@@ -181,7 +186,10 @@ fn optional_id<T: FromStr<Err = uuid::Error>>(
     row: &sqlx::sqlite::SqliteRow,
     column: &str,
 ) -> Result<Option<T>, StorageError> {
-    Ok(row.try_get::<Option<&str>, _>(column)?.map(str::parse).transpose()?)
+    Ok(row
+        .try_get::<Option<&str>, _>(column)?
+        .map(str::parse)
+        .transpose()?)
 }
 
 /// A position column of a row.

@@ -27,8 +27,14 @@ pub(super) async fn log_bounds(
         .fetch_optional(connection)
         .await?;
     Ok(match row {
-        Some(row) => LogBounds { head: position(&row, "position")?, trimmed: position(&row, "trimmed")? },
-        None => LogBounds { head: Position(0), trimmed: Position(0) },
+        Some(row) => LogBounds {
+            head: position(&row, "position")?,
+            trimmed: position(&row, "trimmed")?,
+        },
+        None => LogBounds {
+            head: Position(0),
+            trimmed: Position(0),
+        },
     })
 }
 
@@ -45,12 +51,14 @@ pub(super) async fn log_after(
     }
     let rows = match run {
         None => {
-            sqlx::query("SELECT event FROM events WHERE user_id = ? AND position > ? ORDER BY position LIMIT ?")
-                .bind(user_id.to_string())
-                .bind(after.0.cast_signed())
-                .bind(limit as i64)
-                .fetch_all(connection)
-                .await?
+            sqlx::query(
+                "SELECT event FROM events WHERE user_id = ? AND position > ? ORDER BY position LIMIT ?",
+            )
+            .bind(user_id.to_string())
+            .bind(after.0.cast_signed())
+            .bind(limit as i64)
+            .fetch_all(connection)
+            .await?
         }
         Some(run) => {
             // The run's own stretch of the log keeps the scan short.
@@ -108,7 +116,11 @@ pub(super) async fn conversations(
             active_run: optional_id(row, "active_run")?,
         })
     });
-    Ok(ConversationList { as_of, conversations: conversations.collect::<Result<_, StorageError>>()?, has_more })
+    Ok(ConversationList {
+        as_of,
+        conversations: conversations.collect::<Result<_, StorageError>>()?,
+        has_more,
+    })
 }
 
 pub(super) async fn transcript(
@@ -123,7 +135,9 @@ pub(super) async fn transcript(
             .bind(conversation_id.to_string())
             .fetch_optional(&mut *connection)
             .await?;
-    let Some(conversation) = conversation else { return Ok(None) };
+    let Some(conversation) = conversation else {
+        return Ok(None);
+    };
     let rows = sqlx::query(
         "SELECT id, parent_id, created_at, body FROM messages WHERE user_id = ? AND conversation_id = ? \
          ORDER BY position",

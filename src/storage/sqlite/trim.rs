@@ -15,7 +15,10 @@ pub(super) async fn trim(
 ) -> Result<u64, StorageError> {
     let mut tx = connection.begin_with("BEGIN IMMEDIATE").await?;
     let mut removed = 0;
-    for user in sqlx::query("SELECT id, position FROM users").fetch_all(&mut *tx).await? {
+    for user in sqlx::query("SELECT id, position FROM users")
+        .fetch_all(&mut *tx)
+        .await?
+    {
         let user_id: String = user.try_get("id")?;
         let head = position(&user, "position")?;
         let bounds = sqlx::query(
@@ -26,9 +29,18 @@ pub(super) async fn trim(
         .bind(before.0)
         .fetch_one(&mut *tx)
         .await?;
-        let aged = bounds.try_get::<Option<i64>, _>("aged")?.unwrap_or(0).unsigned_abs();
-        let run = bounds.try_get::<Option<i64>, _>("run")?.map_or(u64::MAX, i64::unsigned_abs);
-        let last = Position(aged.max(head.0.saturating_sub(keep)).min(run.saturating_sub(1)).min(head.0));
+        let aged = bounds
+            .try_get::<Option<i64>, _>("aged")?
+            .unwrap_or(0)
+            .unsigned_abs();
+        let run = bounds
+            .try_get::<Option<i64>, _>("run")?
+            .map_or(u64::MAX, i64::unsigned_abs);
+        let last = Position(
+            aged.max(head.0.saturating_sub(keep))
+                .min(run.saturating_sub(1))
+                .min(head.0),
+        );
         let events = sqlx::query("DELETE FROM events WHERE user_id = ? AND position <= ?")
             .bind(&user_id)
             .bind(last.0.cast_signed())
@@ -44,7 +56,10 @@ pub(super) async fn trim(
         }
         removed += events;
     }
-    sqlx::query("DELETE FROM intents WHERE created_at < ?").bind(before.0).execute(&mut *tx).await?;
+    sqlx::query("DELETE FROM intents WHERE created_at < ?")
+        .bind(before.0)
+        .execute(&mut *tx)
+        .await?;
     tx.commit().await?;
     Ok(removed)
 }

@@ -73,9 +73,7 @@ impl Frames {
         }
     }
 
-    /// The token of the benchmark: its number and when it was sent, in microseconds since the epoch.
-    ///
-    /// `write` puts it into the frame; it must be JSON-safe. No allocation but one block now and then.
+    /// A token that `write` puts into its frame, as it stands in JSON. No allocation but one block now and then.
     pub fn token(&mut self, write: impl FnOnce(&mut BytesMut)) -> Bytes {
         if self.block.capacity() - self.block.len() < self.prefix.len() + 128 {
             self.block = BytesMut::with_capacity(BLOCK);
@@ -143,7 +141,7 @@ pub fn pieces(text: &str) -> Vec<String> {
     for c in text.chars() {
         let is_space = c.is_whitespace();
         match pieces.last_mut() {
-            Some(piece) if !(is_space && !after_space) => piece.push(c),
+            Some(piece) if !is_space || after_space => piece.push(c),
             _ => pieces.push(c.into()),
         }
         after_space = is_space;

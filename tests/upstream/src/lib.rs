@@ -141,6 +141,12 @@ impl Upstream {
         self.state.all_closed().await;
     }
 
+    /// Takes no more connections; when this returns, the port is free.
+    pub async fn stop(mut self) {
+        self.task.abort();
+        let _ = (&mut self.task).await;
+    }
+
     /// Runs until the server ends by itself, which it does not.
     pub async fn wait(mut self) {
         let _ = (&mut self.task).await;

@@ -155,7 +155,11 @@ impl Player {
                     Bytes::from_static(DONE)
                 }
                 Step::End => return None,
-                Step::Cut => return Some(Err(io::Error::other("cut by the script"))),
+                Step::Cut => {
+                    // What was said before goes out first.
+                    tokio::task::yield_now().await;
+                    return Some(Err(io::Error::other("cut by the script")));
+                }
                 Step::Hang => std::future::pending().await,
                 Step::Gate(name) => {
                     self.state.pass_gate(&name).await;

@@ -83,8 +83,8 @@ async fn chat(Extract(state): Extract<Arc<State>>, uri: Uri, headers: HeaderMap,
 
 /// The text of the last message of a user, also when it is in parts.
 fn last_user_message(request: &Value) -> String {
-    let messages = request["messages"].as_array().into_iter().flatten();
-    let Some(message) = messages.filter(|message| message["role"] == "user").next_back() else {
+    let mut messages = request["messages"].as_array().into_iter().flatten();
+    let Some(message) = messages.rfind(|message| message["role"] == "user") else {
         return String::new();
     };
     match &message["content"] {

@@ -1,0 +1,173 @@
+//! What servers say when they refuse, and what a person is told.
+
+use reqwest::{Url, header::HeaderValue};
+
+use super::*;
+use crate::providers::EndpointConfig;
+
+fn facts(key: Option<&str>) -> Facts {
+    let config = EndpointConfig {
+        api_key: key.map(Into::into),
+        api_key_source: "ACME_KEY".into(),
+        base_url_source: "ACME_URL".into(),
+        ..EndpointConfig::new("acme", "https://someone:hidden@acme.example/v1?token=1")
+    };
+    Facts::new(&config, &Url::parse(&config.base_url).unwrap())
+}
+
+fn refusal(status: u16, body: &str) -> ModelError {
+    let status = StatusCode::from_u16(status).unwrap();
+    of_status(
+        &facts(Some("sk-secret")),
+        Some("m-1"),
+        status,
+        &HeaderMap::new(),
+        body.as_bytes(),
+    )
+}
+
+#[test]
+fn a_message_names_the_endpoint_the_cause_and_the_setting_and_no_secret() {
+    let error = refusal(
+        401,
+        r#"{"error":{"message":"Wrong key\u0007 sk-secret, someone:hidden"}}"#,
+    );
+    assert_eq!(error.kind, Refused);
+    assert_eq!(error.error.code, "key_refused");
+    assert_eq!(
+        error.error.message,
+        "The endpoint “acme” (https://acme.example/v1) refused the API key (401): Wrong key •••, someone:•••."
+    );
+    assert_eq!(
+        error.error.hint,
+        "Set ACME_KEY to a valid key and restart Parlor."
+    );
+    assert_eq!(
+        format!("{:?}", facts(Some("sk-secret"))),
+        "acme (https://acme.example/v1)"
+    );
+}
+
+#[test]
+fn no_key_is_told_from_a_wrong_key() {
+    let config = EndpointConfig::new("acme", "https://acme.example/v1");
+    let facts = Facts::new(&config, &Url::parse(&config.base_url).unwrap());
+    let error = of_status(&facts, None, StatusCode::UNAUTHORIZED, &HeaderMap::new(), b"");
+    assert_eq!(error.error.code, "key_missing");
+    assert_eq!(
+        error.error.message,
+        "The endpoint “acme” (https://acme.example/v1) wants an API key, and none is set (401)."
+    );
+}
+
+#[test]
+fn what_servers_say_is_understood_in_their_many_shapes() {
+    let later = Unavailable { after: None };
+    for (status, body, code, kind) in [
+        (
+            404,
+            r#"{"error":{"code":"model_not_found","message":"?"}}"#,
+            "model_unknown",
+            Refused,
+        ),
+        (
+            404,
+            r#"{"error":{"message":"model \"x\" not found, try pulling it first"}}"#,
+            "model_unknown",
+            Refused,
+        ),
+        (
+            404,
+            r#"{"message":"The model `x` does not exist.","code":404}"#,
+            "model_unknown",
+            Refused,
+        ),
+        (
+            400,
+            r#"{"error":{"message":"Model Not Exist"}}"#,
+            "model_unknown",
+            Refused,
+        ),
+        (
+            400,
+            r#"{"error":{"message":"x is not a valid model ID","code":400}}"#,
+            "model_unknown",
+            Refused,
+        ),
+        (404, "<html>Not Found</html>", "request_refused", Refused),
+        (
+            400,
+            r#"{"error":{"message":"?","code":"context_length_exceeded"}}"#,
+            "context_too_long",
+            Refused,
+        ),
+        (400, r#"{"detail":[{"msg":"no"}]}"#, "request_refused", Refused),
+        (429, r#"{"error":"slow down"}"#, "rate_limited", later),
+        (
+            429,
+            r#"{"error":{"code":"insufficient_quota","message":"?"}}"#,
+            "no_credit",
+            Refused,
+        ),
+        (402, "", "no_credit", Refused),
+        (503, "busy", "endpoint_failed", later),
+        (529, "", "endpoint_failed", later),
+        (408, "", "endpoint_failed", later),
+        (302, "", "request_refused", Refused),
+    ] {
+        let error = refusal(status, body);
+        assert_eq!(
+            (error.error.code.as_str(), error.kind),
+            (code, kind),
+            "{status} {body}"
+        );
+    }
+}
+
+#[test]
+fn a_long_message_is_cut() {
+    let error = refusal(400, &"é".repeat(2000));
+    assert!(
+        error.error.message.ends_with(&("é".repeat(MAX_QUOTED) + "…")),
+        "{error}"
+    );
+}
+
+const MAX_QUOTED: usize = 300;
+
+#[test]
+fn an_error_in_a_stream_is_worth_another_try_only_if_the_server_is_busy() {
+    let busy = Unavailable { after: None };
+    for (error, kind) in [
+        (serde_json::json!({"message": "The server is overloaded"}), busy),
+        (serde_json::json!({"message": "?", "code": 503}), busy),
+        (
+            serde_json::json!({"message": "bad prompt with 503 words", "code": 400}),
+            Refused,
+        ),
+        (serde_json::json!("out of memory"), Refused),
+    ] {
+        assert_eq!(in_stream(&facts(None), &error).kind, kind, "{error}");
+    }
+}
+
+#[test]
+fn retry_after_is_read_in_all_its_forms() {
+    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
+    for (name, value, after) in [
+        ("retry-after", "7", Some(7000)),
+        ("retry-after", "1.5", Some(1500)),
+        ("retry-after", "Sun, 06 Nov 1994 08:49:47 GMT", Some(10_000)),
+        ("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
+        ("retry-after-ms", "250", Some(250)),
+        ("retry-after", "soon", None),
+        ("retry-after", "-1", None),
+    ] {
+        let headers = HeaderMap::from_iter([(name.parse().unwrap(), HeaderValue::from_static(value))]);
+        assert_eq!(
+            retry_after(&headers, now),
+            after.map(Duration::from_millis),
+            "{value}"
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! The decoder, fed with streams that are cut anywhere.
+
+mod made_up;
+mod recorded;
+
+use std::collections::VecDeque;
+
+use super::decoder::{Decoder, Fault};
+use crate::providers::{
+    DEFAULT_MAX_FRAME,
+    ModelEvent::{self, Text, Thinking, ToolArguments},
+};
+
+/// What a decoder makes of these pieces; adjacent deltas are one.
+fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<ModelEvent>, Option<Fault>) {
+    let mut decoder = Decoder::new(DEFAULT_MAX_FRAME);
+    let mut events = VecDeque::new();
+    let mut result = Ok(());
+    for piece in pieces {
+        result = result.and_then(|()| decoder.push(piece, &mut events));
+    }
+    result = result.and_then(|()| decoder.end(&mut events));
+    (merged(events), result.err())
+}
+
+fn merged(events: impl IntoIterator<Item = ModelEvent>) -> Vec<ModelEvent> {
+    let mut merged: Vec<ModelEvent> = Vec::new();
+    for event in events {
+        match (merged.last_mut(), event) {
+            (Some(Text(text)), Text(more)) | (Some(Thinking(text)), Thinking(more)) => text.push_str(&more),
+            (
+                Some(ToolArguments { index, delta }),
+                ToolArguments {
+                    index: same,
+                    delta: more,
+                },
+            ) if *index == same => {
+                delta.push_str(&more);
+            }
+            (_, event) => merged.push(event),
+        }
+    }
+    merged
+}

@@ -1,0 +1,185 @@
+//! The recorded streams of real servers give the same events however they are cut.
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::decode;
+use crate::providers::{
+    FinishReason,
+    ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
+    Usage,
+};
+
+const FIXTURES: [&str; 8] = [
+    "azure-model-router.1",
+    "deepseek-reasoning",
+    "deepseek-tool-call",
+    "groq-reasoning",
+    "mistral-incremental-tool-call",
+    "mistral-reasoning",
+    "openai-text",
+    "xai-tool-call",
+];
+
+/// A recorded stream as it was on the wire.
+fn stream(name: &str, line_end: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/model-streams/openai-chat")
+        .join(format!("{name}.jsonl"));
+    let chunks = std::fs::read_to_string(path).unwrap();
+    let frames = chunks.lines().filter(|line| !line.is_empty()).chain(["[DONE]"]);
+    frames
+        .map(|data| format!("data: {data}{line_end}{line_end}"))
+        .collect::<String>()
+        .into_bytes()
+}
+
+fn whole(name: &str) -> Vec<ModelEvent> {
+    let (events, fault) = decode([stream(name, "\n").as_slice()]);
+    assert_eq!(fault, None, "{name}");
+    events
+}
+
+fn usage(input_tokens: u64, output_tokens: u64) -> ModelEvent {
+    ModelEvent::Usage(Usage {
+        input_tokens,
+        output_tokens,
+    })
+}
+
+#[test]
+fn recorded_streams_are_the_same_whole_byte_by_byte_and_with_other_line_ends() {
+    for name in FIXTURES {
+        let expected = (whole(name), None);
+        let bytes = stream(name, "\n");
+        assert_eq!(decode(bytes.chunks(1)), expected, "{name}, byte by byte");
+        for line_end in ["\r\n", "\r"] {
+            let bytes = stream(name, line_end);
+            assert_eq!(decode([bytes.as_slice()]), expected, "{name}, {line_end:?}");
+            assert_eq!(
+                decode(bytes.chunks(1)),
+                expected,
+                "{name}, {line_end:?}, byte by byte"
+            );
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn recorded_streams_are_the_same_cut_at_random(
+        name in prop::sample::select(&FIXTURES[..]),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..40),
+    ) {
+        let bytes = stream(name, "\n");
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+        cuts.extend([0, bytes.len()]);
+        cuts.sort_unstable();
+        let pieces = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
+        prop_assert_eq!(decode(pieces), (whole(name), None));
+    }
+}
+
+#[test]
+fn thinking_and_text_of_recorded_streams_are_told_apart() {
+    for (name, thinking, text, counts) in [
+        (
+            "deepseek-reasoning",
+            "We need to count",
+            "The word",
+            usage(18, 219),
+        ),
+        ("groq-reasoning", "Okay, let", "", usage(17, 1107)),
+        (
+            "mistral-reasoning",
+            "The user is asking for 2+2.",
+            "2 + 2 = 4",
+            usage(10, 46),
+        ),
+    ] {
+        match whole(name).as_slice() {
+            [Thinking(first), Text(second), last, Finished(FinishReason::Stop)] => {
+                assert!(first.starts_with(thinking), "{name}: {first}");
+                assert!(second.starts_with(text), "{name}: {second}");
+                assert_eq!(*last, counts, "{name}");
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    for (name, text, counts) in [
+        ("openai-text", "**Holiday Name", usage(16, 300)),
+        ("azure-model-router.1", "Capital of", usage(15, 78)),
+    ] {
+        match whole(name).as_slice() {
+            [Text(first), last, Finished(FinishReason::Stop)] => {
+                assert!(first.starts_with(text), "{name}: {first}");
+                assert_eq!(*last, counts, "{name}");
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn tool_calls_of_recorded_streams_are_whole() {
+    for (name, id, tool, input) in [
+        (
+            "deepseek-tool-call",
+            None,
+            "weather",
+            json!({"location": "San Francisco"}),
+        ),
+        (
+            "xai-tool-call",
+            Some("call_79382389"),
+            "weather",
+            json!({"location": "San Francisco"}),
+        ),
+        (
+            "mistral-incremental-tool-call",
+            Some("chatcmpl-tool-9f149c74c42f265b"),
+            "webSearchTool",
+            json!({"query": "current Berlin weather"}),
+        ),
+    ] {
+        let events = whole(name);
+        let begins_with_thinking = matches!(events.first(), Some(Thinking(_)));
+        assert_eq!(
+            begins_with_thinking,
+            name != "mistral-incremental-tool-call",
+            "{name}"
+        );
+        match &events[usize::from(begins_with_thinking)..] {
+            [
+                call,
+                ToolArguments { index: 0, delta },
+                ModelEvent::Usage(_),
+                Finished(reason),
+            ] => {
+                let ModelEvent::ToolCall {
+                    index: 0,
+                    id: got,
+                    name: called,
+                } = call
+                else {
+                    panic!("{name}: {call:?}");
+                };
+                assert!(
+                    id.map_or(got.starts_with("call_"), |id| id == got),
+                    "{name}: {got}"
+                );
+                assert_eq!(called, tool, "{name}");
+                assert_eq!(
+                    serde_json::from_str::<serde_json::Value>(delta).unwrap(),
+                    input,
+                    "{name}"
+                );
+                assert_eq!(*reason, FinishReason::ToolCalls, "{name}");
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}
