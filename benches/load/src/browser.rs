@@ -2,15 +2,14 @@
 
 use std::{path::Path, process::Stdio, time::Duration};
 
-use serde_json::Value;
 use tokio::{process::Command, time::timeout};
 
-use crate::program::Program;
+use crate::{figures::Browser, program::Program};
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What the script measured, or why it could not.
-pub async fn measure(parlor: &Program, upstream: &Program, quick: bool) -> Result<Value, String> {
+pub async fn measure(parlor: &Program, upstream: &Program, quick: bool) -> Result<Browser, String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../browser/measure.mjs");
     let mut node = Command::new("node");
     node.arg(script)

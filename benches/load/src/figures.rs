@@ -1,6 +1,6 @@
 //! What is reported, as data: printed as a table, written as JSON.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::check::Faults;
 
@@ -109,6 +109,21 @@ pub struct Sent {
     pub bytes: usize,
 }
 
+/// What the script in `benches/browser` measured.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Browser {
+    pub chromium: String,
+    pub per_second: f64,
+    pub figures: Vec<Figure>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Figure {
+    pub name: String,
+    pub value: Option<f64>,
+    pub unit: String,
+}
+
 /// Everything.
 #[derive(Debug, Serialize)]
 pub struct Report {
@@ -119,7 +134,7 @@ pub struct Report {
     pub load: Vec<Load>,
     pub killed: Option<Killed>,
     pub startup: Option<Startup>,
-    pub browser: Option<serde_json::Value>,
+    pub browser: Option<Browser>,
 }
 
 impl Report {

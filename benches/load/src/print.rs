@@ -2,7 +2,7 @@
 
 use crate::{
     check::Faults,
-    figures::{Killed, Load, Report, Sent, Startup},
+    figures::{Browser, Figure, Killed, Load, Report, Sent, Startup},
 };
 
 /// Prints rows under their heads; the first column to the left, the others to the right.
@@ -173,21 +173,19 @@ pub fn sizes(sent: &[Sent]) {
     table(&["", "bytes", "encoding", "path"], &rows);
 }
 
-/// Names and values as the script gives them.
-pub fn browser(measured: &serde_json::Value) {
-    println!("In Chromium");
-    let rows: Vec<_> = measured
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(name, value)| {
-            vec![
-                name.replace('_', " "),
-                value.to_string().trim_matches('"').to_owned(),
-            ]
-        })
-        .collect();
-    table(&["", ""], &rows);
+pub fn browser(measured: &Browser) {
+    println!(
+        "In Chromium {}, {} tokens a second of Markdown",
+        measured.chromium, measured.per_second
+    );
+    let row = |figure: &Figure| {
+        let value = figure.value.map_or("-".into(), |value| value.to_string());
+        vec![figure.name.clone(), value, figure.unit.clone()]
+    };
+    table(
+        &["", "", ""],
+        &measured.figures.iter().map(row).collect::<Vec<_>>(),
+    );
 }
 
 fn complaints(complaints: &[String]) {
