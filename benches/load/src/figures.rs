@@ -79,6 +79,8 @@ pub struct Cores {
 #[derive(Clone, Debug, Serialize)]
 pub struct Killed {
     pub runs: usize,
+    /// From the start of the next process until it is ready: it ends what the last one left running before that.
+    pub ready_ms: f64,
     /// Events that clients had seen when the server was killed.
     pub seen: u64,
     /// Those of them that the next process does not know, or knows otherwise. Must be 0.

@@ -127,9 +127,13 @@ pub fn loads(title: &str, loads: &[&Load]) {
 
 pub fn killed(killed: &Killed) {
     println!(
-        "Killed in mid-stream, with {} runs: {} events had been seen by clients; after the restart {} of them were \
-         missing, and {} runs had no end.\n",
-        killed.runs, killed.seen, killed.missing, killed.unterminated
+        "Killed in mid-stream, with {} runs: clients had seen {} events; of these the next process, ready after {} \
+         ms, missed {}; {} runs had no end.\n",
+        killed.runs,
+        killed.seen,
+        ms(killed.ready_ms),
+        killed.missing,
+        killed.unterminated
     );
     complaints(&killed.complaints);
 }

@@ -41,8 +41,10 @@ pub async fn measure(programs: &Programs, upstream: &Program, runs: usize) -> Re
         .map_err(|_| "the connections outlived the server")?;
 
     let parlor = programs.parlor(DATA, upstream).await?;
+    let ready_ms = parlor.ready_after.as_secs_f64() * 1e3;
     let mut killed = Killed {
         runs,
+        ready_ms,
         seen: 0,
         missing: 0,
         unterminated: 0,
