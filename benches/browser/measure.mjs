@@ -70,7 +70,8 @@ function record() {
 function markdown(seconds) {
   const steps = [];
   const tokens = (count) => {
-    steps.push({ tokens: { count, per_second: PER_SECOND } });
+    // The first of a group comes at once, so the pause before it keeps the pace.
+    steps.push({ pause: 1000 / PER_SECOND }, { tokens: { count, per_second: PER_SECOND } });
     return count;
   };
   const text = (text) => steps.push({ text });

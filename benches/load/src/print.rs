@@ -29,7 +29,9 @@ fn table(heads: &[&str], rows: &[Vec<String>]) {
             });
         println!("  {}", cells.collect::<Vec<_>>().join("  ").trim_end());
     };
-    line(heads.to_vec());
+    if heads.iter().any(|head| !head.is_empty()) {
+        line(heads.to_vec());
+    }
     for row in rows {
         line(row.iter().map(String::as_str).collect());
     }
