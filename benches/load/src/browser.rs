@@ -1,0 +1,32 @@
+//! The same from the person's side: a real Chromium, driven by the script in `benches/browser`.
+
+use std::{path::Path, process::Stdio, time::Duration};
+
+use tokio::{process::Command, time::timeout};
+
+use crate::{figures::Browser, program::Program};
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What the script measured, or why it could not.
+pub async fn measure(parlor: &Program, upstream: &Program, quick: bool) -> Result<Browser, String> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../browser/measure.mjs");
+    let mut node = Command::new("node");
+    node.arg(script)
+        .args([&parlor.url, &upstream.url])
+        .args(quick.then_some("--quick"));
+    node.stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    let output = match timeout(PATIENCE, node.output()).await {
+        Ok(Ok(output)) => output,
+        Ok(Err(error)) => return Err(format!("node can't be started: {error}")),
+        Err(_) => return Err("it took too long".into()),
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(said.trim().chars().take(600).collect());
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("its output is not JSON: {error}"))
+}

@@ -1,0 +1,351 @@
+//! Reads one run's event stream and checks all that the contract promises about it: ids grow, deltas are
+//! contiguous, every token comes once and in order, and the last event brings the whole answer.
+
+use std::{borrow::Cow, time::Instant};
+
+use serde::{Deserialize, Serialize};
+
+/// What must not happen. All of it stays 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Faults {
+    pub lost: u64,
+    pub duplicated: u64,
+    pub reordered: u64,
+    /// Deltas that do not begin where the one before ended.
+    pub gaps: u64,
+    /// Runs that did not end with a `complete` event, or whose answer is not the sum of its deltas.
+    pub incomplete: u64,
+}
+
+impl Faults {
+    pub fn add(&mut self, other: Self) {
+        self.lost += other.lost;
+        self.duplicated += other.duplicated;
+        self.reordered += other.reordered;
+        self.gaps += other.gaps;
+        self.incomplete += other.incomplete;
+    }
+}
+
+/// What one run's stream was like.
+#[derive(Debug, Default)]
+pub struct Run {
+    pub faults: Faults,
+    /// The first thing that went wrong, in words.
+    pub complaint: Option<String>,
+    /// From sending the request to the first token.
+    pub first_token_micros: Option<u64>,
+    /// For each token: from the model server's stamp to the client, in microseconds.
+    pub delays: Vec<u32>,
+    /// For each token: how far behind the pace that the first one set.
+    pub behind: Vec<u32>,
+    pub events: u64,
+    pub message_id: Option<String>,
+    pub ended: bool,
+    /// Position and JSON of each event, if they are kept.
+    pub kept: Option<Vec<(u64, String)>>,
+}
+
+#[derive(Deserialize)]
+struct Event<'a> {
+    position: u64,
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    message_id: Option<Cow<'a, str>>,
+    node: Option<u64>,
+    part: Option<u64>,
+    offset: Option<usize>,
+    text: Option<Cow<'a, str>>,
+    message: Option<Cow<'a, str>>,
+    payload: Option<Payload<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Payload<'a> {
+    message: Cow<'a, str>,
+}
+
+/// Takes the bytes of one stream.
+pub struct Checker {
+    pub run: Run,
+    started: Instant,
+    /// Tokens that the run should have.
+    tokens: usize,
+    /// Microseconds from one token to the next.
+    beat: f64,
+    /// Bytes of a frame that is not complete yet.
+    rest: Vec<u8>,
+    last_id: u64,
+    text: String,
+    /// Where the current part begins in `text`, and which one it is.
+    part: Option<(u64, u64)>,
+    part_start: usize,
+    /// How much of `text` was read as tokens.
+    read: usize,
+    seen: Vec<bool>,
+    next: usize,
+    first_stamp: Option<u64>,
+}
+
+impl Checker {
+    /// `per_second` of 0 is a run without a pace.
+    pub fn new(started: Instant, tokens: usize, per_second: f64, keep: bool) -> Self {
+        let run = Run {
+            delays: Vec::with_capacity(tokens),
+            behind: Vec::with_capacity(tokens),
+            kept: keep.then(Vec::new),
+            ..Run::default()
+        };
+        Self {
+            run,
+            started,
+            tokens,
+            beat: if per_second > 0.0 { 1e6 / per_second } else { 0.0 },
+            rest: Vec::new(),
+            last_id: 0,
+            text: String::new(),
+            part: None,
+            part_start: 0,
+            read: 0,
+            seen: vec![false; tokens],
+            next: 0,
+            first_stamp: None,
+        }
+    }
+
+    /// Takes what came at `now`, in microseconds since the epoch.
+    pub fn push(&mut self, bytes: &[u8], now: u64) {
+        self.rest.extend_from_slice(bytes);
+        let rest = std::mem::take(&mut self.rest);
+        let mut from = 0;
+        while let Some(length) = rest[from..].windows(2).position(|pair| pair == b"\n\n") {
+            match std::str::from_utf8(&rest[from..from + length]) {
+                Ok(frame) => self.frame(frame, now),
+                Err(_) => self.complain("a frame is not UTF-8"),
+            }
+            from += length + 2;
+        }
+        self.rest = rest;
+        self.rest.drain(..from);
+    }
+
+    /// The stream is over. What is missing now is lost.
+    pub fn finish(mut self) -> Run {
+        self.run.faults.lost = self.seen.iter().filter(|seen| !**seen).count() as u64;
+        if self.run.faults.lost > 0 {
+            self.complain(&format!("{} tokens did not come", self.run.faults.lost));
+        }
+        if !self.run.ended {
+            self.run.faults.incomplete = 1;
+            self.complain("the stream ended without a last event");
+        }
+        self.run
+    }
+
+    fn frame(&mut self, frame: &str, now: u64) {
+        let (mut id, mut data) = (None, None);
+        for line in frame.lines() {
+            match line.split_once(": ") {
+                Some(("id", value)) => id = value.parse::<u64>().ok(),
+                Some(("data", value)) => data = Some(value),
+                // A comment.
+                _ => {}
+            }
+        }
+        let Some(data) = data else { return };
+        let event: Event = match serde_json::from_str(data) {
+            Ok(event) => event,
+            Err(error) => return self.complain(&format!("not an event ({error}): {data}")),
+        };
+        self.run.events += 1;
+        if id != Some(event.position) || event.position <= self.last_id {
+            self.run.faults.reordered += 1;
+            self.complain(&format!("after position {} came id {id:?}: {data}", self.last_id));
+        }
+        if self.run.ended {
+            self.run.faults.incomplete += 1;
+            self.complain(&format!("after the last event came {data}"));
+        }
+        self.last_id = self.last_id.max(event.position);
+        if self.run.message_id.is_none() {
+            self.run.message_id = event.message_id.as_deref().map(str::to_owned);
+        }
+        self.event(event, now);
+        if let Some(kept) = &mut self.run.kept {
+            kept.push((self.last_id, data.to_owned()));
+        }
+    }
+
+    fn event(&mut self, event: Event, now: u64) {
+        match &*event.kind {
+            "text_delta" => {
+                let place = event.node.zip(event.part);
+                if self.part != place {
+                    self.part = place;
+                    self.part_start = self.text.len();
+                }
+                let expected = self.text.len() - self.part_start;
+                if event.offset != Some(expected) {
+                    self.run.faults.gaps += 1;
+                    self.complain(&format!("a delta at {:?} instead of {expected}", event.offset));
+                }
+                self.text += event.text.as_deref().unwrap_or_default();
+                self.read_tokens(now);
+            }
+            "complete" => {
+                self.run.ended = true;
+                if event.payload.map(|payload| payload.message).as_deref() != Some(&self.text) {
+                    self.run.faults.incomplete += 1;
+                    self.complain("the last event's message is not the sum of the deltas");
+                }
+            }
+            "error" | "cancelled" => {
+                self.run.ended = true;
+                self.run.faults.incomplete += 1;
+                let message = event.message.as_deref().unwrap_or("cancelled");
+                self.complain(&format!("the run ended: {message}"));
+            }
+            _ => {}
+        }
+    }
+
+    fn read_tokens(&mut self, now: u64) {
+        while let Some(length) = self.text[self.read..].find(' ') {
+            let token = &self.text[self.read..self.read + length];
+            let parsed = token
+                .split_once('@')
+                .and_then(|(number, stamp)| number.parse().ok().zip(stamp.parse().ok()));
+            self.read += length + 1;
+            match parsed {
+                Some((number, stamp)) => self.token(number, stamp, now),
+                None => self.complain("a token is damaged"),
+            }
+        }
+    }
+
+    fn token(&mut self, number: usize, stamp: u64, now: u64) {
+        match self.seen.get_mut(number) {
+            Some(seen) if !*seen => *seen = true,
+            _ => {
+                self.run.faults.duplicated += 1;
+                return self.complain(&format!("token {number} came again"));
+            }
+        }
+        if number < self.next {
+            self.run.faults.reordered += 1;
+            self.complain(&format!("token {number} came after token {}", self.next - 1));
+        }
+        self.next = self.next.max(number + 1);
+        if self.run.first_token_micros.is_none() {
+            self.run.first_token_micros = u64::try_from(self.started.elapsed().as_micros()).ok();
+        }
+        self.run.delays.push(clamped(now.saturating_sub(stamp)));
+        let first = *self.first_stamp.get_or_insert(stamp);
+        if self.beat > 0.0 {
+            let due = first + (number as f64 * self.beat) as u64;
+            self.run.behind.push(clamped(now.saturating_sub(due)));
+        }
+    }
+
+    fn complain(&mut self, complaint: &str) {
+        let (tokens, next) = (self.tokens, self.next);
+        self.run.complaint.get_or_insert_with(|| {
+            format!("{complaint} (after {next} of {tokens} tokens)")
+                .chars()
+                .take(300)
+                .collect()
+        });
+    }
+}
+
+fn clamped(micros: u64) -> u32 {
+    u32::try_from(micros).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMPLETE: &str = r#""type":"complete","payload":{"message":"0@100 1@200 2@300 "}"#;
+
+    fn delta(offset: usize, text: &str) -> String {
+        format!(r#""type":"text_delta","node":0,"part":0,"offset":{offset},"text":"{text}""#)
+    }
+
+    /// What a checker finds in these events, cut into pieces of 7 bytes.
+    fn checked(events: &[(u64, String)]) -> Run {
+        let mut checker = Checker::new(Instant::now(), 3, 10_000.0, false);
+        let stream: String = events
+            .iter()
+            .map(|(id, body)| format!("id: {id}\ndata: {{\"position\":{id},{body}}}\n\n"))
+            .collect();
+        for bytes in format!(": heartbeat\n\n{stream}").as_bytes().chunks(7) {
+            checker.push(bytes, 450);
+        }
+        checker.finish()
+    }
+
+    #[test]
+    fn a_stream_as_it_should_be_has_no_fault_and_each_token_its_delay() {
+        let run = checked(&[
+            (3, delta(0, "0@100 1@2")),
+            (5, delta(9, "00 2@300 ")),
+            (6, COMPLETE.into()),
+        ]);
+        assert_eq!((run.faults, run.complaint), (Faults::default(), None));
+        assert_eq!(
+            (run.delays, run.behind),
+            (vec![350, 250, 150], vec![350, 250, 150])
+        );
+    }
+
+    #[test]
+    fn whatever_is_wrong_is_counted() {
+        let cases = [
+            (
+                vec![(3, delta(0, "0@100 2@300 ")), (6, COMPLETE.into())],
+                (1, 0, 0, 0, 1),
+            ),
+            (
+                vec![(3, delta(0, "0@100 1@200 1@200 2@300 ")), (6, COMPLETE.into())],
+                (0, 1, 0, 0, 1),
+            ),
+            (
+                vec![(3, delta(0, "0@100 2@300 1@200 ")), (6, COMPLETE.into())],
+                (0, 0, 1, 0, 1),
+            ),
+            (
+                vec![
+                    (3, delta(0, "0@100 ")),
+                    (3, delta(6, "1@200 2@300 ")),
+                    (6, COMPLETE.into()),
+                ],
+                (0, 0, 1, 0, 0),
+            ),
+            (
+                vec![
+                    (3, delta(0, "0@100 ")),
+                    (4, delta(7, "1@200 2@300 ")),
+                    (6, COMPLETE.into()),
+                ],
+                (0, 0, 0, 1, 0),
+            ),
+            (vec![(3, delta(0, "0@100 1@200 2@300 "))], (0, 0, 0, 0, 1)),
+        ];
+        for (events, (lost, duplicated, reordered, gaps, incomplete)) in cases {
+            let run = checked(&events);
+            assert_eq!(
+                run.faults,
+                Faults {
+                    lost,
+                    duplicated,
+                    reordered,
+                    gaps,
+                    incomplete
+                },
+                "{events:?}"
+            );
+            assert!(run.complaint.is_some());
+        }
+    }
+}

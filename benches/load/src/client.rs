@@ -1,0 +1,136 @@
+//! HTTP as plain as it gets: one connection a request, so that nothing waits for anything else here.
+
+use std::fmt;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::{Method, Request, StatusCode, body::Incoming, client::conn::http1, header};
+use hyper_util::rt::TokioIo;
+use tokio::{net::TcpStream, task::JoinHandle};
+
+pub type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// Parlor, seen from outside.
+#[derive(Clone, Debug)]
+pub struct Client {
+    /// `127.0.0.1:12345`
+    authority: String,
+}
+
+/// An answer whose body is still on its way. Dropping it closes the connection.
+pub struct Answer {
+    pub status: StatusCode,
+    pub encoding: Option<String>,
+    body: Incoming,
+    connection: JoinHandle<()>,
+}
+
+impl Client {
+    /// `url` as the server prints it: `http://127.0.0.1:12345`.
+    pub fn new(url: &str) -> Self {
+        Self {
+            authority: url.trim_start_matches("http://").trim_end_matches('/').to_owned(),
+        }
+    }
+
+    /// Asks for a path.
+    pub async fn get(&self, path: &str) -> Result<Answer, Error> {
+        self.send(self.request(Method::GET, path).body(Full::default())?)
+            .await
+    }
+
+    /// Asks for a path as browsers do, with Brotli.
+    pub async fn get_compressed(&self, path: &str) -> Result<Answer, Error> {
+        let request = self
+            .request(Method::GET, path)
+            .header(header::ACCEPT_ENCODING, "br");
+        self.send(request.body(Full::default())?).await
+    }
+
+    /// Posts JSON.
+    pub async fn post(&self, path: &str, body: String) -> Result<Answer, Error> {
+        let request = self
+            .request(Method::POST, path)
+            .header(header::CONTENT_TYPE, "application/json");
+        self.send(request.body(Full::from(body))?).await
+    }
+
+    fn request(&self, method: Method, path: &str) -> hyper::http::request::Builder {
+        Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::HOST, &self.authority)
+    }
+
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Answer, Error> {
+        let stream = TcpStream::connect(&self.authority).await?;
+        stream.set_nodelay(true)?;
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        let connection = tokio::spawn(async move {
+            // What goes wrong here is seen at the body too.
+            let _ = connection.await;
+        });
+        let response = sender.send_request(request).await?;
+        let encoding = response.headers().get(header::CONTENT_ENCODING);
+        Ok(Answer {
+            status: response.status(),
+            encoding: encoding.and_then(|value| value.to_str().ok()).map(str::to_owned),
+            body: response.into_body(),
+            connection,
+        })
+    }
+}
+
+impl Answer {
+    /// The next bytes of the body, as they came.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
+        while let Some(frame) = self.body.frame().await {
+            if let Ok(bytes) = frame?.into_data() {
+                return Ok(Some(bytes));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The whole body of a request that was done.
+    pub async fn bytes(mut self) -> Result<Vec<u8>, Error> {
+        let mut body = Vec::new();
+        while let Some(bytes) = self.chunk().await? {
+            body.extend_from_slice(&bytes);
+        }
+        if self.status.is_success() {
+            Ok(body)
+        } else {
+            Err(self.refused(&body))
+        }
+    }
+
+    /// What a refusal says.
+    pub async fn refusal(mut self) -> Error {
+        let body = self.chunk().await.ok().flatten().unwrap_or_default();
+        self.refused(&body)
+    }
+
+    fn refused(&self, body: &[u8]) -> Error {
+        format!(
+            "the server answered {}: {}",
+            self.status,
+            String::from_utf8_lossy(body)
+        )
+        .into()
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.connection.abort();
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answer")
+            .field("status", &self.status)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,170 @@
+//! What is reported, as data: printed as a table, written as JSON.
+
+use serde::{Deserialize, Serialize};
+
+use crate::check::Faults;
+
+/// How a set of durations is spread, in milliseconds.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Spread {
+    pub p50: f64,
+    pub p95: f64,
+    pub p99: f64,
+    pub max: f64,
+}
+
+impl Spread {
+    /// Of durations in microseconds.
+    pub fn of(mut micros: Vec<u32>) -> Self {
+        micros.sort_unstable();
+        let at = |share: f64| {
+            let rank = (micros.len() as f64 * share).ceil() as usize;
+            micros
+                .get(rank.saturating_sub(1))
+                .map_or(0.0, |micros| f64::from(*micros) / 1e3)
+        };
+        Self {
+            p50: at(0.5),
+            p95: at(0.95),
+            p99: at(0.99),
+            max: at(1.0),
+        }
+    }
+}
+
+/// Resident memory of the server, in megabytes (10⁶ bytes).
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Memory {
+    pub before: f64,
+    pub peak: f64,
+    pub after: f64,
+}
+
+/// One row of the load table.
+#[derive(Clone, Debug, Serialize)]
+pub struct Load {
+    pub name: String,
+    pub runs: usize,
+    /// 0: as fast as the model server can.
+    pub per_second: f64,
+    pub completed: usize,
+    pub seconds: f64,
+    pub tokens: u64,
+    pub tokens_per_second: f64,
+    pub events_per_second: f64,
+    /// From the model server's stamp to the client.
+    pub delay_ms: Spread,
+    /// Behind the pace that the run's first token set; with what the model server itself was late.
+    pub behind_ms: Spread,
+    /// From the request to the first token.
+    pub first_token_ms: Spread,
+    pub faults: Faults,
+    /// CPU seconds of the server for 10,000 tokens.
+    pub cpu_per_10k: f64,
+    /// How many cores were busy on average: with the server, the model server, this client, and everything else.
+    pub cores: Cores,
+    pub memory_mb: Memory,
+    pub complaints: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Cores {
+    pub server: f64,
+    pub upstream: f64,
+    pub client: f64,
+    pub others: f64,
+}
+
+/// What became of a server that was killed in the middle of its work.
+#[derive(Clone, Debug, Serialize)]
+pub struct Killed {
+    pub runs: usize,
+    /// From the start of the next process until it is ready: it ends what the last one left running before that.
+    pub ready_ms: f64,
+    /// Events that clients had seen when the server was killed.
+    pub seen: u64,
+    /// Those of them that the next process does not know, or knows otherwise. Must be 0.
+    pub missing: u64,
+    /// Runs that the next process did not end as interrupted.
+    pub unterminated: u64,
+    pub complaints: Vec<String>,
+}
+
+/// From starting the process, in milliseconds: the median of several starts, and the slowest one.
+#[derive(Clone, Debug, Serialize)]
+pub struct Startup {
+    pub conversations: usize,
+    pub starts: usize,
+    pub ready_ms: (f64, f64),
+    pub healthz_ms: (f64, f64),
+    pub page_ms: (f64, f64),
+    pub idle_mb: f64,
+    pub database_mb: f64,
+}
+
+/// Bytes of one file on the wire.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sent {
+    pub path: String,
+    pub kind: String,
+    pub encoding: String,
+    pub bytes: usize,
+}
+
+/// What the script in `benches/browser` measured.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Browser {
+    pub chromium: String,
+    pub per_second: f64,
+    pub figures: Vec<Figure>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Figure {
+    pub name: String,
+    pub value: Option<f64>,
+    pub unit: String,
+}
+
+/// Everything.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    pub machine: crate::machine::Machine,
+    pub binary_mb: f64,
+    pub idle_mb: Option<f64>,
+    pub sizes: Vec<Sent>,
+    pub load: Vec<Load>,
+    pub killed: Option<Killed>,
+    pub startup: Option<Startup>,
+    pub browser: Option<Browser>,
+}
+
+impl Report {
+    /// What must not be is, so the command fails.
+    pub fn is_broken(&self) -> bool {
+        self.load
+            .iter()
+            .any(|load| load.faults != Faults::default() || load.completed != load.runs)
+            || self
+                .killed
+                .as_ref()
+                .is_some_and(|killed| killed.missing + killed.unterminated > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_the_nearest_rank() {
+        let spread = Spread::of((1..=200).rev().map(|n| n * 1000).collect());
+        assert_eq!(
+            (spread.p50, spread.p95, spread.p99, spread.max),
+            (100.0, 190.0, 198.0, 200.0)
+        );
+        let one = Spread::of(vec![7000]);
+        assert_eq!((one.p50, one.p95, one.p99, one.max), (7.0, 7.0, 7.0, 7.0));
+        assert_eq!(Spread::of(Vec::new()).max, 0.0);
+    }
+}

@@ -1,0 +1,149 @@
+//! Many runs at once: opens them, reads every event, and adds up what they were like.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde_json::json;
+use tokio::{task::JoinSet, time::timeout};
+
+use crate::{
+    check::{Checker, Faults, Run},
+    client::{Client, Error},
+    figures::{Load, Memory, Spread},
+    machine::{self, CpuTime},
+    program::Program,
+};
+
+/// The model of the scripted server that reads from the message what to send.
+pub const MODEL: &str = "openai/bench";
+
+/// How many complaints are told; the others are like them.
+const COMPLAINTS: usize = 3;
+
+/// What to open.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub name: String,
+    pub runs: usize,
+    pub tokens: usize,
+    pub per_second: f64,
+    /// Over how long the runs begin, evenly; zero is all at once.
+    pub ramp: Duration,
+    /// How long it may take at most.
+    pub limit: Duration,
+}
+
+/// Opens one run in a new conversation and reads it to its end, or to the end of the connection.
+pub async fn run(client: Client, tokens: usize, per_second: f64, keep: bool) -> Run {
+    let started = Instant::now();
+    let mut checker = Checker::new(started, tokens, per_second, keep);
+    if let Err(error) = stream(&client, &mut checker, tokens, per_second).await {
+        checker.run.complaint.get_or_insert_with(|| error.to_string());
+    }
+    checker.finish()
+}
+
+async fn stream(client: &Client, checker: &mut Checker, tokens: usize, per_second: f64) -> Result<(), Error> {
+    let message = json!({"tokens": tokens, "per_second": per_second}).to_string();
+    let body = json!({"message": message, "model": MODEL}).to_string();
+    let mut answer = client.post("/api/chat/stream", body).await?;
+    if !answer.status.is_success() {
+        return Err(answer.refusal().await);
+    }
+    while let Some(bytes) = answer.chunk().await? {
+        checker.push(&bytes, now_micros());
+    }
+    Ok(())
+}
+
+/// Does what the plan says and measures it.
+pub async fn measure(plan: &Plan, parlor: &Program, upstream: &Program) -> Load {
+    let before = machine::resident(parlor.pid());
+    machine::forget_peak(parlor.pid());
+    let cpu = CpuTime::now(parlor.pid(), upstream.pid());
+    let started = Instant::now();
+
+    let mut opened = JoinSet::new();
+    let pause = plan
+        .ramp
+        .checked_div(u32::try_from(plan.runs).unwrap_or(1))
+        .unwrap_or_default();
+    for number in 0..u32::try_from(plan.runs).unwrap_or(0) {
+        let (client, plan) = (parlor.client(), plan.clone());
+        opened.spawn(async move {
+            tokio::time::sleep(pause * number).await;
+            run(client, plan.tokens, plan.per_second, false).await
+        });
+    }
+    let mut runs = Vec::with_capacity(plan.runs);
+    let all = async {
+        while let Some(run) = opened.join_next().await {
+            runs.extend(run.ok());
+        }
+    };
+    let in_time = timeout(plan.limit, all).await.is_ok();
+
+    let seconds = started.elapsed().as_secs_f64();
+    let used = CpuTime::now(parlor.pid(), upstream.pid());
+    let peak = machine::peak(parlor.pid());
+    // What the allocator and SQLite give back, they give back soon.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let memory_mb = Memory {
+        before,
+        peak,
+        after: machine::resident(parlor.pid()),
+    };
+    let mut load = sum(plan, runs, seconds);
+    if !in_time {
+        load.complaints
+            .push(format!("not done after {:.0} s", plan.limit.as_secs_f64()));
+    }
+    Load {
+        cpu_per_10k: used.server_since(cpu) * 1e4 / (load.tokens.max(1) as f64),
+        cores: used.cores_since(cpu, seconds),
+        memory_mb,
+        ..load
+    }
+}
+
+fn sum(plan: &Plan, runs: Vec<Run>, seconds: f64) -> Load {
+    let mut faults = Faults::default();
+    let (mut delays, mut behind, mut first) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut events, mut completed, mut complaints) = (0, 0, Vec::new());
+    for run in runs {
+        completed += usize::from(run.complaint.is_none());
+        faults.add(run.faults);
+        events += run.events;
+        delays.extend(run.delays);
+        behind.extend(run.behind);
+        first.extend(
+            run.first_token_micros
+                .map(|micros| u32::try_from(micros).unwrap_or(u32::MAX)),
+        );
+        complaints.extend(run.complaint);
+    }
+    complaints.truncate(COMPLAINTS);
+    let tokens = delays.len() as u64;
+    Load {
+        name: plan.name.clone(),
+        runs: plan.runs,
+        per_second: plan.per_second,
+        completed,
+        seconds,
+        tokens,
+        tokens_per_second: tokens as f64 / seconds,
+        events_per_second: events as f64 / seconds,
+        delay_ms: Spread::of(delays),
+        behind_ms: Spread::of(behind),
+        first_token_ms: Spread::of(first),
+        faults,
+        cpu_per_10k: 0.0,
+        cores: Default::default(),
+        memory_mb: Memory::default(),
+        complaints,
+    }
+}
+
+pub fn now_micros() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_micros()).unwrap_or_default()
+}

@@ -1,0 +1,146 @@
+//! The machine and what its processes use, as Linux tells it under `/proc`. Elsewhere these figures stay 0.
+
+use std::fs;
+
+use serde::Serialize;
+
+use crate::figures::Cores;
+
+/// `/proc` counts CPU time in these, whatever the kernel's own clock is.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// Where the figures are from.
+#[derive(Debug, Serialize)]
+pub struct Machine {
+    pub cpu: String,
+    pub cores: usize,
+    pub memory_gb: f64,
+    pub kernel: String,
+    /// Other work when the measurement began: it makes every figure worse.
+    pub load_average: String,
+}
+
+impl Machine {
+    pub fn this() -> Self {
+        let line = |file: &str, key: &str| {
+            let text = fs::read_to_string(file).unwrap_or_default();
+            let line = text
+                .lines()
+                .find(|line| line.starts_with(key))
+                .unwrap_or_default();
+            line.split_once(':')
+                .map_or(String::new(), |(_, value)| value.trim().to_owned())
+        };
+        let kilobytes = line("/proc/meminfo", "MemTotal");
+        let kilobytes: f64 = kilobytes.trim_end_matches(" kB").parse().unwrap_or_default();
+        let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        Self {
+            cpu: line("/proc/cpuinfo", "model name"),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            memory_gb: (kilobytes * 1024.0 / 1e9).round(),
+            kernel: format!("{} {}", std::env::consts::OS, release.trim()),
+            load_average: load.split(' ').next().unwrap_or_default().to_owned(),
+        }
+    }
+}
+
+/// CPU seconds used until now.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CpuTime {
+    server: f64,
+    upstream: f64,
+    client: f64,
+    all: f64,
+}
+
+impl CpuTime {
+    pub fn now(server: u32, upstream: u32) -> Self {
+        Self {
+            server: of_process(server),
+            upstream: of_process(upstream),
+            client: of_process(std::process::id()),
+            all: of_machine(),
+        }
+    }
+
+    /// The server's seconds since `earlier`.
+    pub fn server_since(self, earlier: Self) -> f64 {
+        self.server - earlier.server
+    }
+
+    /// How many cores were busy since `earlier`, with what.
+    pub fn cores_since(self, earlier: Self, seconds: f64) -> Cores {
+        let cores = |now: f64, then: f64| (now - then) / seconds;
+        let server = cores(self.server, earlier.server);
+        let upstream = cores(self.upstream, earlier.upstream);
+        let client = cores(self.client, earlier.client);
+        let others = (cores(self.all, earlier.all) - server - upstream - client).max(0.0);
+        Cores {
+            server,
+            upstream,
+            client,
+            others,
+        }
+    }
+}
+
+fn of_process(pid: u32) -> f64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name, in parentheses, may hold anything; the state follows it. utime and stime are fields 14 and 15.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let ticks = fields
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .filter_map(|ticks| ticks.parse::<f64>().ok());
+    ticks.sum::<f64>() / TICKS_PER_SECOND
+}
+
+/// All that is neither idle nor waiting for a disk.
+fn of_machine() -> f64 {
+    let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+    let fields: Vec<f64> = stat
+        .lines()
+        .next()
+        .map(|line| {
+            line.split_whitespace()
+                .skip(1)
+                .filter_map(|ticks| ticks.parse().ok())
+                .collect()
+        })
+        .unwrap_or_default();
+    // user nice system idle iowait irq softirq; what follows is counted in these, or is another machine's.
+    let busy = [0, 1, 2, 5, 6].iter().filter_map(|index| fields.get(*index));
+    busy.sum::<f64>() / TICKS_PER_SECOND
+}
+
+/// Resident memory in megabytes (10⁶ bytes).
+pub fn resident(pid: u32) -> f64 {
+    status(pid, "VmRSS:")
+}
+
+/// The most that was resident since `forget_peak`.
+pub fn peak(pid: u32) -> f64 {
+    status(pid, "VmHWM:")
+}
+
+/// Lets the peak begin anew.
+pub fn forget_peak(pid: u32) {
+    // Where that is not allowed, the peak is that of the whole process's life.
+    let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
+}
+
+fn status(pid: u32, key: &str) -> f64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix(key))
+        .unwrap_or_default();
+    line.trim()
+        .trim_end_matches(" kB")
+        .parse::<f64>()
+        .unwrap_or_default()
+        * 1024.0
+        / 1e6
+}

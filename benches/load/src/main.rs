@@ -1,0 +1,269 @@
+//! Parlor's benchmark: starts the release server and a scripted model server, opens many runs at once, reads and
+//! checks every event, and prints what it took. What the figures mean is in `docs/benchmarks.md`.
+//!
+//! It ends by itself, stays on loopback, and takes what it started with it. Its exit code is 1 only if something was
+//! lost, doubled, reordered or left without an end: slow is a figure, wrong is a failure.
+
+mod browser;
+mod check;
+mod client;
+mod figures;
+mod load;
+mod machine;
+mod print;
+mod program;
+mod sizes;
+mod startup;
+mod survival;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
+
+use clap::{Parser, ValueEnum};
+use tokio::time::{sleep, timeout};
+
+use crate::{
+    client::Error,
+    figures::{Load, Report},
+    load::Plan,
+    machine::Machine,
+    program::Programs,
+};
+
+/// Measures Parlor's release build from outside.
+#[derive(Debug, Parser)]
+struct Options {
+    /// A smoke check that takes seconds, with fewer runs and shorter answers.
+    #[arg(long)]
+    quick: bool,
+    /// Measure only these.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Part>,
+    /// How many concurrent runs, one measurement each.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 20, 100, 500])]
+    runs: Vec<usize>,
+    /// Tokens a second of each of them.
+    #[arg(long, default_value_t = 50.0)]
+    rate: f64,
+    /// How long each of them lasts.
+    #[arg(long, default_value_t = 10.0)]
+    seconds: f64,
+    /// The server [default: dist/parlor, or the one beside this program].
+    #[arg(long)]
+    parlor: Option<PathBuf>,
+    /// The scripted model server [default: the one beside this program].
+    #[arg(long)]
+    upstream: Option<PathBuf>,
+    /// Write the figures here too.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Give up after so many seconds.
+    #[arg(long, default_value_t = 600)]
+    limit: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// The files of the first page.
+    Sizes,
+    /// Concurrent runs at a steady pace.
+    Load,
+    /// 100 new conversations in the same moment.
+    Burst,
+    /// 100 streams as fast as the model server gives.
+    Flat,
+    /// The server is killed in mid-stream.
+    Kill,
+    /// The start with stored conversations.
+    Startup,
+    /// A person's view, in Chromium.
+    Browser,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let options = Options::parse();
+    let limit = Duration::from_secs(options.limit);
+    let measured = tokio::select! {
+        measured = timeout(limit, measure(&options)) => {
+            measured.unwrap_or_else(|_| Err(format!("not done after {} s", options.limit).into()))
+        }
+        () = asked_to_end() => Err("interrupted".into()),
+    };
+    match measured {
+        Ok(report) if report.is_broken() => {
+            eprintln!("Something was lost, doubled, reordered or left without an end: see above.");
+            ExitCode::FAILURE
+        }
+        Ok(_) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("parlor-bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Ready at Ctrl-C or SIGTERM: what was started must not outlive this process.
+async fn asked_to_end() {
+    #[cfg(unix)]
+    if let Ok(mut terminated) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        tokio::select! {
+            _ = terminated.recv() => return,
+            _ = tokio::signal::ctrl_c() => return,
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+async fn measure(options: &Options) -> Result<Report, Error> {
+    let folder = tempfile::Builder::new().prefix("parlor-bench-").tempdir()?;
+    let programs = find_programs(options, folder.path())?;
+    let binary_mb = fs::metadata(&programs.parlor)?.len() as f64 / 1e6;
+    let mut report = Report {
+        machine: Machine::this(),
+        binary_mb,
+        idle_mb: None,
+        sizes: Vec::new(),
+        load: Vec::new(),
+        killed: None,
+        startup: None,
+        browser: None,
+    };
+    print::machine(&report);
+    let upstream = programs.upstream().await?;
+    let parlor = programs.parlor("data", &upstream).await?;
+    sleep(Duration::from_secs(1)).await;
+    let idle_mb = machine::resident(parlor.pid());
+    report.idle_mb = Some(idle_mb);
+    println!("Resident memory of an empty server, 1 s after its start: {idle_mb:.1} MB\n");
+
+    if options.does(Part::Sizes) {
+        report.sizes = sizes::measure(&parlor.client()).await?;
+        print::sizes(&report.sizes);
+    }
+    for (title, plans) in plans(options) {
+        let mut loads = Vec::<Load>::new();
+        for plan in plans {
+            loads.push(load::measure(&plan, &parlor, &upstream).await);
+        }
+        print::loads(title, &loads.iter().collect::<Vec<_>>());
+        report.load.extend(loads);
+    }
+    if options.does(Part::Browser) {
+        match browser::measure(&parlor, &upstream, options.quick).await {
+            Ok(measured) => print::browser(report.browser.insert(measured)),
+            Err(reason) => println!("In Chromium: not measured: {reason}\n"),
+        }
+    }
+    if report.is_broken() {
+        eprintln!("The end of the server's log:\n{}", parlor.last_words());
+    }
+    parlor.stop().await?;
+
+    if options.does(Part::Kill) {
+        let killed = survival::measure(&programs, &upstream, if options.quick { 10 } else { 100 }).await?;
+        print::killed(report.killed.insert(killed));
+    }
+    if options.does(Part::Startup) {
+        let (conversations, starts) = if options.quick { (50, 3) } else { (1000, 9) };
+        let startup = startup::measure(&programs, &upstream, conversations, starts).await?;
+        print::startup(report.startup.insert(startup));
+    }
+    if let Some(path) = &options.json {
+        fs::write(path, serde_json::to_string_pretty(&report)? + "\n")?;
+    }
+    Ok(report)
+}
+
+impl Options {
+    fn does(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
+}
+
+/// The load measurements, each group with its title.
+fn plans(options: &Options) -> Vec<(&'static str, Vec<Plan>)> {
+    let quick = options.quick;
+    let (rate, seconds) = (options.rate, if quick { 2.0 } else { options.seconds });
+    let grace = Duration::from_secs(60);
+    let mut groups = Vec::new();
+    if options.does(Part::Load) {
+        let runs = options.runs.iter().copied().filter(|runs| !quick || *runs <= 20);
+        let plan = |runs| Plan {
+            name: format!("{runs} × {rate}/s"),
+            runs,
+            tokens: (rate * seconds) as usize,
+            per_second: rate,
+            // Steady work, not the beginning, is of interest here.
+            ramp: Duration::from_secs_f64(seconds / 5.0),
+            limit: Duration::from_secs_f64(seconds * 1.2) + grace,
+        };
+        groups.push((
+            "Concurrent runs, begun one after the other (times in ms)",
+            runs.map(plan).collect(),
+        ));
+    }
+    if options.does(Part::Burst) {
+        let (runs, tokens) = if quick { (20, 20) } else { (100, 200) };
+        let name = format!("{runs} × 20/s");
+        let limit = grace + Duration::from_secs(10);
+        let plan = Plan {
+            name,
+            runs,
+            tokens,
+            per_second: 20.0,
+            ramp: Duration::ZERO,
+            limit,
+        };
+        groups.push(("New conversations, all in the same moment", vec![plan]));
+    }
+    if options.does(Part::Flat) {
+        let (runs, tokens) = if quick { (20, 200) } else { (100, 3000) };
+        let name = format!("{runs} × flat out");
+        let plan = Plan {
+            name,
+            runs,
+            tokens,
+            per_second: 0.0,
+            ramp: Duration::ZERO,
+            limit: grace,
+        };
+        groups.push(("As fast as the model server gives", vec![plan]));
+    }
+    groups
+}
+
+fn find_programs(options: &Options, folder: &Path) -> Result<Programs, Error> {
+    let beside = std::env::current_exe()?;
+    let beside = |name: &str| {
+        beside
+            .with_file_name(name)
+            .with_extension(std::env::consts::EXE_EXTENSION)
+    };
+    let packed = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../dist")
+        .join("parlor");
+    let parlor = options
+        .parlor
+        .clone()
+        .unwrap_or(if packed.exists() { packed } else { beside("parlor") });
+    let upstream = options.upstream.clone().unwrap_or(beside("upstream"));
+    for (program, how) in [
+        (&parlor, "make release"),
+        (&upstream, "cargo build --release --package upstream"),
+    ] {
+        if !program.exists() {
+            return Err(format!("{} is missing: {how} builds it", program.display()).into());
+        }
+    }
+    let (parlor, upstream) = (fs::canonicalize(parlor)?, fs::canonicalize(upstream)?);
+    Ok(Programs {
+        parlor,
+        upstream,
+        folder: folder.to_owned(),
+    })
+}

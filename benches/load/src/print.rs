@@ -1,0 +1,212 @@
+//! The report as text: tables that read well in a terminal and in a commit message.
+
+use crate::{
+    check::Faults,
+    figures::{Browser, Figure, Killed, Load, Report, Sent, Startup},
+};
+
+/// Prints rows under their heads; the first column to the left, the others to the right.
+fn table(heads: &[&str], rows: &[Vec<String>]) {
+    let width = |column: usize| {
+        let cells = rows
+            .iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count());
+        cells.chain([heads[column].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    let line = |cells: Vec<&str>| {
+        let cells = cells
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(|(column, (cell, width))| {
+                if column == 0 {
+                    format!("{cell:<width$}")
+                } else {
+                    format!("{cell:>width$}")
+                }
+            });
+        println!("  {}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    };
+    if heads.iter().any(|head| !head.is_empty()) {
+        line(heads.to_vec());
+    }
+    for row in rows {
+        line(row.iter().map(String::as_str).collect());
+    }
+    println!();
+}
+
+/// Where the figures are from, before anything is measured.
+pub fn machine(report: &Report) {
+    let machine = &report.machine;
+    println!(
+        "{} × {}, {} GB, {}; load average {} at the start; the server's binary is {:.1} MB\n",
+        machine.cores, machine.cpu, machine.memory_gb, machine.kernel, machine.load_average, report.binary_mb
+    );
+}
+
+/// The rows of a load table.
+pub fn loads(title: &str, loads: &[&Load]) {
+    if loads.is_empty() {
+        return;
+    }
+    println!("{title}");
+    let heads = [
+        "",
+        "done",
+        "tokens/s",
+        "events/s",
+        "delay p50",
+        "p95",
+        "p99",
+        "max",
+        "1st p50",
+        "p95",
+        "behind p95",
+    ];
+    let rows = loads.iter().map(|load| {
+        let (delay, first) = (load.delay_ms, load.first_token_ms);
+        let times = [delay.p50, delay.p95, delay.p99, delay.max, first.p50, first.p95];
+        let mut row = vec![load.name.clone(), format!("{}/{}", load.completed, load.runs)];
+        row.extend([load.tokens_per_second, load.events_per_second].map(|rate| format!("{rate:.0}")));
+        row.extend(times.map(ms));
+        row.push(if load.per_second > 0.0 {
+            ms(load.behind_ms.p95)
+        } else {
+            "-".into()
+        });
+        row
+    });
+    table(&heads, &rows.collect::<Vec<_>>());
+    let heads = [
+        "",
+        "lost",
+        "double",
+        "disorder",
+        "gaps",
+        "bad ends",
+        "CPU s/10k",
+        "server",
+        "model",
+        "client",
+        "others",
+        "MB before",
+        "peak",
+        "after",
+    ];
+    let rows = loads.iter().map(|load| {
+        let Faults {
+            lost,
+            duplicated,
+            reordered,
+            gaps,
+            incomplete,
+        } = load.faults;
+        let mut row = vec![load.name.clone()];
+        row.extend([lost, duplicated, reordered, gaps, incomplete].map(|count| count.to_string()));
+        row.push(format!("{:.2}", load.cpu_per_10k));
+        row.extend(
+            [
+                load.cores.server,
+                load.cores.upstream,
+                load.cores.client,
+                load.cores.others,
+            ]
+            .map(|cores| format!("{cores:.2}")),
+        );
+        row.extend(
+            [load.memory_mb.before, load.memory_mb.peak, load.memory_mb.after].map(|mb| format!("{mb:.1}")),
+        );
+        row
+    });
+    table(&heads, &rows.collect::<Vec<_>>());
+    for load in loads {
+        complaints(&load.complaints);
+    }
+}
+
+pub fn killed(killed: &Killed) {
+    println!(
+        "Killed in mid-stream, with {} runs: clients had seen {} events; of these the next process, ready after {} \
+         ms, missed {}; {} runs had no end.\n",
+        killed.runs,
+        killed.seen,
+        ms(killed.ready_ms),
+        killed.missing,
+        killed.unterminated
+    );
+    complaints(&killed.complaints);
+}
+
+pub fn startup(startup: &Startup) {
+    println!(
+        "Start with {} conversations stored ({:.1} MB), from the start of the process; {} starts",
+        startup.conversations, startup.database_mb, startup.starts
+    );
+    let row = |name: &str, (median, slowest): (f64, f64)| vec![name.into(), ms(median), ms(slowest)];
+    let rows = [
+        row("says that it is ready", startup.ready_ms),
+        row("first GET /healthz answered", startup.healthz_ms),
+        row("first GET / answered", startup.page_ms),
+    ];
+    table(&["", "median ms", "slowest"], &rows);
+    println!("  resident memory 2 s later: {:.1} MB\n", startup.idle_mb);
+}
+
+pub fn sizes(sent: &[Sent]) {
+    if sent.is_empty() {
+        return;
+    }
+    println!("The first page, as sent");
+    let row = |sent: &Sent| {
+        vec![
+            sent.kind.clone(),
+            sent.bytes.to_string(),
+            sent.encoding.clone(),
+            sent.path.clone(),
+        ]
+    };
+    let mut rows: Vec<_> = sent.iter().map(row).collect();
+    let total: usize = sent.iter().map(|sent| sent.bytes).sum();
+    rows.push(vec![
+        "all".into(),
+        total.to_string(),
+        String::new(),
+        String::new(),
+    ]);
+    table(&["", "bytes", "encoding", "path"], &rows);
+}
+
+pub fn browser(measured: &Browser) {
+    println!(
+        "In Chromium {}, {} tokens a second of Markdown",
+        measured.chromium, measured.per_second
+    );
+    let row = |figure: &Figure| {
+        let value = figure.value.map_or("-".into(), |value| value.to_string());
+        vec![figure.name.clone(), value, figure.unit.clone()]
+    };
+    table(
+        &["", "", ""],
+        &measured.figures.iter().map(row).collect::<Vec<_>>(),
+    );
+}
+
+fn complaints(complaints: &[String]) {
+    for complaint in complaints {
+        println!("  ! {complaint}");
+    }
+    if !complaints.is_empty() {
+        println!();
+    }
+}
+
+fn ms(milliseconds: f64) -> String {
+    if milliseconds < 10.0 {
+        format!("{milliseconds:.2}")
+    } else {
+        format!("{milliseconds:.0}")
+    }
+}

@@ -1,0 +1,149 @@
+//! The processes that are measured: started with what they need and nothing else, ended with this one.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::{Child, Command},
+    time::timeout,
+};
+
+use crate::client::{Client, Error};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// One of Parlor's programs, running. Dropping it kills it.
+pub struct Program {
+    child: Child,
+    pid: u32,
+    log: PathBuf,
+    /// The address that it printed.
+    pub url: String,
+    pub started: Instant,
+    /// From its start to the line that says where it is ready.
+    pub ready_after: Duration,
+}
+
+impl Program {
+    /// Starts a program and waits for its line "… ready at http://…". What it logs goes to a file in `folder`.
+    pub async fn start(mut command: Command, folder: &Path) -> Result<Self, Error> {
+        let name = Path::new(command.as_std().get_program())
+            .file_name()
+            .unwrap_or_default()
+            .to_owned();
+        let log = folder.join(&name).with_extension("log");
+        let name = name.to_string_lossy();
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(File::create(&log)?)
+            .kill_on_drop(true);
+        let started = Instant::now();
+        let mut child = command
+            .spawn()
+            .map_err(|error| format!("{name} can't be started: {error}"))?;
+        let pid = child.id().unwrap_or_default();
+        let mut lines = BufReader::new(child.stdout.take().ok_or("no standard output")?).lines();
+        let ready = async {
+            while let Some(line) = lines.next_line().await? {
+                if let Some((_, url)) = line.split_once("ready at ") {
+                    return Ok(url.trim().to_owned());
+                }
+            }
+            Err(Error::from("it ended"))
+        };
+        let ready = timeout(PATIENCE, ready)
+            .await
+            .unwrap_or_else(|_| Err("it took too long".into()));
+        let ready_after = started.elapsed();
+        let mut program = Self {
+            child,
+            pid,
+            log,
+            url: String::new(),
+            started,
+            ready_after,
+        };
+        program.url =
+            ready.map_err(|error| format!("{name} did not get ready: {error}\n{}", program.last_words()))?;
+        // It may go on printing.
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        Ok(program)
+    }
+
+    pub fn client(&self) -> Client {
+        Client::new(&self.url)
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// The end of what it logged.
+    pub fn last_words(&self) -> String {
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(8)..].join("\n")
+    }
+
+    /// Asks it to end, as a service manager would.
+    pub async fn stop(mut self) -> Result<(), Error> {
+        // Neither std nor tokio sends signals.
+        Command::new("kill")
+            .args(["-TERM", &self.pid.to_string()])
+            .status()
+            .await?;
+        if timeout(PATIENCE, self.child.wait()).await.is_err() {
+            self.kill().await?;
+        }
+        Ok(())
+    }
+
+    /// Ends it as a power cut would.
+    pub async fn kill(mut self) -> Result<(), Error> {
+        Ok(self.child.kill().await?)
+    }
+}
+
+/// The programs to measure, and where they may put their files.
+pub struct Programs {
+    pub parlor: PathBuf,
+    pub upstream: PathBuf,
+    pub folder: PathBuf,
+}
+
+impl Programs {
+    /// The scripted model server.
+    pub async fn upstream(&self) -> Result<Program, Error> {
+        Program::start(Command::new(&self.upstream), &self.folder).await
+    }
+
+    /// Parlor, with its data in a folder of this name.
+    pub async fn parlor(&self, data: &str, upstream: &Program) -> Result<Program, Error> {
+        let mut command = Command::new(&self.parlor);
+        for (name, _) in std::env::vars_os() {
+            let configures = |prefix| name.to_string_lossy().starts_with(prefix);
+            if configures("PARLOR_") || configures("OPENAI_") || configures("LEPTOS_") {
+                command.env_remove(name);
+            }
+        }
+        command
+            .args(["serve", "--addr", "127.0.0.1:0", "--data"])
+            .arg(self.data(data))
+            // Away from the settings of whoever runs this.
+            .current_dir(&self.folder)
+            .env("OPENAI_BASE_URL", format!("{}/v1", upstream.url))
+            .env("OPENAI_API_KEY", "none");
+        Program::start(command, &self.folder).await
+    }
+
+    /// Where a data folder is.
+    pub fn data(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+}
