@@ -87,7 +87,7 @@ impl Listing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{MessageId, Position, Timestamp};
+    use crate::protocol::{ConversationId, MessageId, Position, Timestamp};
 
     fn summary(n: i64) -> ConversationSummary {
         let id = ConversationId(uuid::Uuid::from_u128(n as u128));
