@@ -31,6 +31,8 @@ pub fn not_found() {}
 
 /// What the event stream tells.
 #[derive(Debug)]
+// The stub never has anything to tell.
+#[cfg_attr(not(feature = "hydrate"), expect(dead_code))]
 pub enum StreamEvent {
     /// The server answered.
     Opened,
@@ -41,6 +43,8 @@ pub enum StreamEvent {
 
 /// Whether anybody can see the page, and whether there is a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+// The stub never has anything to tell.
+#[cfg_attr(not(feature = "hydrate"), expect(dead_code))]
 pub enum Presence {
     Visible,
     Hidden,
