@@ -40,6 +40,11 @@ impl Server {
         let hub = Arc::new(Hub::default());
         let (journal, writer) = Journal::start(storage.clone(), hub.clone());
         let models = Arc::new(Models::new(models_config(&settings)));
+        // The first page must not wait for model servers that are slow to say what they have.
+        tokio::spawn({
+            let models = models.clone();
+            async move { models.list().await }
+        });
         let (limits, timeouts) = (settings.limits.clone(), settings.timeouts.clone());
         let runs = Runs::new(storage.clone(), journal.clone(), models.clone(), limits, timeouts);
         let interrupted = runs.recover().await?;

@@ -12,7 +12,7 @@ use leptos_meta::MetaTags;
 
 use super::AppState;
 use crate::{
-    assets::{self, Manifest},
+    assets::{self, Manifest, dev_reload},
     ui::Root,
 };
 
@@ -41,6 +41,9 @@ async fn not_found(State(app): State<AppState>, request: Request) -> Response {
     response
 }
 
+/// Shows the end of a conversation at once, as the page will once it is taken over.
+const SHOW_THE_END: &str = "document.querySelector('.transcript')?.scrollTo(0,1e9)";
+
 fn shell() -> impl IntoView {
     let nonce = use_nonce();
     if let (Some(response), Some(nonce)) = (use_context::<ResponseOptions>(), &nonce) {
@@ -64,11 +67,13 @@ fn shell() -> impl IntoView {
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 <link rel="modulepreload" href=js/>
                 <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin=""/>
-                <script type="module" nonce=nonce>{start}</script>
+                <script type="module" nonce=nonce.clone()>{start}</script>
+                {dev_reload::script().map(|address| view! { <script type="module" src=address></script> })}
                 <MetaTags/>
             </head>
             <body>
                 <Root/>
+                <script nonce=nonce>{SHOW_THE_END}</script>
             </body>
         </html>
     }
