@@ -47,9 +47,10 @@ export class Upstream {
     return this.#control('POST', `gates/${encodeURIComponent(gate)}`);
   }
 
-  /** What `/v1/models` lists from now on. */
+  /** What `/v1/models` lists from now on, the newest first. */
   listModels(...models: string[]): Promise<void> {
-    return this.#control('POST', 'models', { body: { data: models.map((id) => ({ id })) } });
+    const data = models.map((id, index) => ({ id, created: 1000 - index }));
+    return this.#control('POST', 'models', { body: { data } });
   }
 
   /** Refuses every other key from now on. Parlor's is `sk-test` unless a test says otherwise. */

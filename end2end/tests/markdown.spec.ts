@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test';
+import { EventStream } from '../support/events.ts';
 import { expect, test } from '../support/test.ts';
 
 const EVERYTHING = `# First heading
@@ -50,7 +51,8 @@ test('all of Markdown is what it should be', async ({ chat, context, page, upstr
   const answer = chat.answers.first();
 
   await test.step('headings', async () => {
-    await expect(answer.getByRole('heading')).toHaveText(['First heading', 'Second heading']);
+    await expect(answer.getByRole('heading', { name: 'heading' })).toHaveText(['First heading', 'Second heading']);
+    await expect(answer.getByRole('heading', { level: 3 })).toHaveText('First heading');
   });
   await test.step('inline', async () => {
     await expect(answer.getByRole('strong').first()).toHaveText('bold');
@@ -145,15 +147,29 @@ test('the answer that was watched is the one that is loaded', async ({ chat, ups
   expect(await answer.innerText()).toBe(text);
 });
 
-test('what is unfinished never shows its marks', async ({ chat, page, upstream }) => {
-  await upstream.script({ steps: inPieces(EVERYTHING.split('Raw <b>')[0]!, 1) });
+test('what is unfinished never shows its marks', async ({ chat, page, parlor, upstream }) => {
+  const pieces = [
+    'One **bo', 'ld*', '* two *ital', 'ic* three ~~str', 'uck~', '~ four `co', 'de` five [a li', 'nk](https://exa', 'mple.com) six ',
+    '![pic', 'ture](https://example.com/x', '.png) seven.[^', '1]\n\n#', '# Head', 'ing\n\n-', ' first **b', 'old**\n  -', ' nested\n- [', 'x] done\n\n',
+    '| Left | Ri', 'ght |\n', '|---|-', '--|\n', '| a | **b', '** |\n\n``', '`rust\nlet a', ' = 1;\n``', '`\n\n>', ' Quoted **te', 'xt**\n\n[^1]', ': A note.\n',
+  ];
+  await upstream.script({ steps: pieces.flatMap((text, index) => [{ text }, { gate: `piece ${index}` }]) });
+  const log = await EventStream.everything(parlor.url);
   await chat.open();
-  await collectAnswers(page);
+  await keepWhatIsSeen(page);
   await chat.say('Show');
+  for (const [index, text] of pieces.entries()) {
+    // The page has had it, and has drawn what it makes of it.
+    expect((await log.until('text_delta')).text).toBe(text);
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+    await upstream.open(`piece ${index}`);
+  }
   await chat.done();
+  log.close();
   const seen = await page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
-  expect(seen.length, 'it was seen growing').toBeGreaterThan(100);
-  const marks = /\*\*|\*|~~|`|\||\]\(|\[|\]|!\[|^\s*#|^\s*>|^\s*- |\(https?:/m;
+  expect(seen.length, 'it was seen growing').toBeGreaterThan(pieces.length / 2);
+  expect(seen.at(-1)).toContain('A note.');
+  const marks = /[*~`|[\]!#]|^\s*[>-]|\(https?:|https:/m;
   expect(seen.filter((text) => marks.test(text))).toEqual([]);
 });
 
@@ -168,20 +184,19 @@ test('text that is selected stays selected while the answer goes on', async ({ c
   expect(await page.evaluate(() => getSelection()?.toString().trim())).toBe('The first paragraph.');
 });
 
-/** A text in pieces of so many characters, as slowly as a fast model says them. */
+/** A text in pieces of so many characters, at the pace of a fast model. */
 function inPieces(text: string, length: number): Record<string, unknown>[] {
   const pieces = text.match(new RegExp(`[^]{1,${length}}`, 'gu')) ?? [];
   return pieces.flatMap((piece) => [{ text: piece }, { pause: 4 }]);
 }
 
-/** Keeps every text that the last answer ever shows, in `seen`. */
-async function collectAnswers(page: Page): Promise<void> {
+/** Keeps every text that the answer ever shows, in `seen`. */
+async function keepWhatIsSeen(page: Page): Promise<void> {
   await page.evaluate(() => {
     const seen: string[] = [];
     Object.assign(globalThis, { seen });
     const look = () => {
-      const parts = document.querySelectorAll<HTMLElement>('[aria-label="Answer"] .prose');
-      const text = parts[parts.length - 1]?.innerText;
+      const text = document.querySelector<HTMLElement>('[aria-label="Answer"] .prose')?.innerText;
       if (text !== undefined && text !== seen.at(-1)) seen.push(text);
     };
     new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });

@@ -120,7 +120,7 @@ test('an endpoint that goes down in mid-answer: what had come is kept', async ({
   await expect(chat.answers.getByText('The first half', { exact: true })).toBeVisible();
   await upstream.kill();
   const problem = chat.answers.getByRole('alert');
-  await expect(problem).toContainText('The answer was interrupted. What had come is kept.');
+  await expect(problem).toContainText(/The answer was interrupted\..*What had come is kept\./);
   await expect(problem).toContainText('The endpoint “openai”');
   await expect(chat.answers.getByText('The first half', { exact: true })).toBeVisible();
   await upstream.start();
@@ -132,7 +132,7 @@ test('a request that the model server cannot take is explained in its own words'
   await upstream.script({ steps: [{ status: { code: 400, body: { error: { message: 'That was too <b>odd</b>' } } } }] });
   await chat.open();
   await chat.say('Hello');
-  await expect(chat.answers.getByRole('alert')).toContainText('refused the request (400): That was too <b>odd</b>.');
+  await expect(chat.answers.getByRole('alert')).toContainText(/refused the request \(400.*\): That was too <b>odd<\/b>\./);
 });
 
 test.describe('with nothing at the address of the endpoint', () => {

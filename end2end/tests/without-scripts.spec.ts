@@ -10,7 +10,7 @@ test('a conversation can be read, and its address is enough', async ({ chat, pag
 
   const html = await (await request.get(path)).text();
   expect(html).toContain('A &lt;question&gt;');
-  expect(html).toContain('<strong>answer</strong>');
+  expect(html).toContain('<strong>answer');
 
   await page.goto(path);
   await expect(chat.title).toHaveText('A <question>');
