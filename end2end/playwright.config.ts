@@ -26,8 +26,8 @@ export default defineConfig({
   // A test that passes only at a second attempt has found something.
   retries: 0,
   forbidOnly: !!process.env.CI,
-  timeout: 30_000,
-  expect: { timeout: 10_000 },
+  timeout: 60_000,
+  expect: { timeout: 15_000 },
   // `make test` reads the counts from the JSON.
   reporter: [['list'], ['json', { outputFile: '../target/e2e.json' }]],
   use: {

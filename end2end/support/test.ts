@@ -4,6 +4,7 @@
  */
 import { test as base, expect } from '@playwright/test';
 import { BrowserLog } from './browser-log.ts';
+import { Chat } from './chat.ts';
 import { Parlor } from './parlor.ts';
 import { Upstream } from './upstream.ts';
 
@@ -13,6 +14,10 @@ type Fixtures = {
   upstream: Upstream;
   parlor: Parlor;
   browserLog: BrowserLog;
+  /** `page`, as somebody sees it who uses Parlor. */
+  chat: Chat;
+  /** The same in one more tab. */
+  newTab: () => Promise<Chat>;
 };
 
 export const test = base.extend<Fixtures>({
@@ -21,7 +26,7 @@ export const test = base.extend<Fixtures>({
   upstream: async ({}, use) => {
     const upstream = await Upstream.start();
     await use(upstream);
-    await upstream.program.end('SIGKILL');
+    await upstream.kill();
   },
 
   parlor: async ({ upstream, environment }, use, testInfo) => {
@@ -33,6 +38,10 @@ export const test = base.extend<Fixtures>({
   },
 
   baseURL: async ({ parlor }, use) => use(parlor.url),
+
+  chat: async ({ page }, use) => use(new Chat(page)),
+
+  newTab: async ({ context, chat: _ }, use) => use(async () => new Chat(await context.newPage())),
 
   browserLog: [
     async ({ context }, use) => {

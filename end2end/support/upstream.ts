@@ -2,13 +2,26 @@ import { Program, cleanEnvironment } from './program.ts';
 
 /** The scripted model server (tests/upstream): says what a test tells it to, over the real protocol. */
 export class Upstream {
-  private constructor(
-    readonly program: Program,
-    readonly url: string,
-  ) {}
+  #program!: Program;
+  url = '';
+
+  private constructor() {}
 
   static async start(): Promise<Upstream> {
-    return new Upstream(...(await Program.start('upstream', [], cleanEnvironment())));
+    const upstream = new Upstream();
+    await upstream.start();
+    return upstream;
+  }
+
+  /** Starts it again after `kill`, at the same address. It has forgotten its scripts. */
+  async start(): Promise<void> {
+    const port = this.url ? new URL(this.url).port : '0';
+    [this.#program, this.url] = await Program.start('upstream', ['--port', port], cleanEnvironment());
+  }
+
+  /** Ends it in the middle of whatever it says. */
+  kill(): Promise<void> {
+    return this.#program.end('SIGKILL');
   }
 
   /** What `OPENAI_BASE_URL` should be. */
@@ -34,9 +47,21 @@ export class Upstream {
     return this.#control('POST', `gates/${encodeURIComponent(gate)}`);
   }
 
-  /** Every request that Parlor has sent. */
-  requests(): Promise<any[]> {
-    return this.#control('GET', 'requests');
+  /** What `/v1/models` lists from now on, the newest first. */
+  listModels(...models: string[]): Promise<void> {
+    const data = models.map((id, index) => ({ id, created: 1000 - index }));
+    return this.#control('POST', 'models', { body: { data } });
+  }
+
+  /** Refuses every other key from now on. Parlor's is `sk-test` unless a test says otherwise. */
+  requireKey(key: string): Promise<void> {
+    return this.#control('POST', 'key', key);
+  }
+
+  /** Every request for an answer that Parlor has sent. */
+  async asked(): Promise<Asked[]> {
+    const requests: { path: string; body: Asked }[] = await this.#control('GET', 'requests');
+    return requests.filter(({ path }) => path.endsWith('/chat/completions')).map(({ body }) => body);
   }
 
   async #control(method: 'GET' | 'POST', what: string, body?: unknown): Promise<any> {
@@ -52,7 +77,10 @@ export class Upstream {
 }
 
 export type Script = {
-  when?: { user_contains?: string; [condition: string]: unknown };
+  when?: { user_contains?: string; model?: string };
   steps: Record<string, unknown>[];
+  /** How often it is played; always, if nothing is said. */
   times?: number;
 };
+
+export type Asked = { model: string; messages: { role: string; content: string }[] };

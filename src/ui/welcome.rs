@@ -50,7 +50,7 @@ pub fn Welcome() -> impl IntoView {
 
 fn how_to_connect() -> impl IntoView {
     view! {
-        <aside class="hint">
+        <div class="hint">
             <h3>"You are talking to the tour"</h3>
             <p>
                 "It is a script that comes with Parlor, not a model. To talk with a real one, do one of these and come back to this page:"
@@ -67,6 +67,6 @@ fn how_to_connect() -> impl IntoView {
                 </li>
                 <li>"Name endpoints in "<code>"Leptos.toml"</code>"."</li>
             </ul>
-        </aside>
+        </div>
     }
 }

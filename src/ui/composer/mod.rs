@@ -61,6 +61,7 @@ pub fn Composer() -> impl IntoView {
         <form
             class="composer"
             class:hidden=nobody
+            aria-label="New message"
             method="post"
             action="/send"
             on:submit=move |event| {

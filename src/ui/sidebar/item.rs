@@ -2,12 +2,15 @@
 
 use leptos::{ev, html, prelude::*};
 
-use crate::ui::{
-    browser,
-    delete::Deletion,
-    icons,
-    live::{ListRow, use_live},
-    place::Place,
+use crate::{
+    protocol::ConversationId,
+    ui::{
+        browser,
+        delete::Deletion,
+        icons,
+        live::{ListRow, use_live},
+        place::Place,
+    },
 };
 
 /// A link, what can be done with it, and whether something is at work in it.
@@ -115,13 +118,13 @@ fn Rename(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
         "Enter" if !event.is_composing() => {
             event.prevent_default();
             keep();
-            browser::focus_selector(".item-here .item-link");
+            back_to_entry(row.id);
         }
         "Escape" => {
             // The drawer is not meant.
             event.prevent_default();
             renaming.set(false);
-            browser::focus_selector(".item-here .item-link");
+            back_to_entry(row.id);
         }
         _ => {}
     };
@@ -136,4 +139,10 @@ fn Rename(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
             on:blur=move |_| keep_on_blur()
         />
     }
+}
+
+/// The focus goes back to where it was before the title was a field. The link is there with the next frame.
+fn back_to_entry(id: ConversationId) {
+    let link = ["#sidebar a[href=\"", &Place::Conversation(id).path(), "\"]"].concat();
+    browser::next_frame(move || browser::focus_selector(&link));
 }

@@ -35,6 +35,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     let message_id = row.id;
     view! {
         <article class="message answer" aria-label="Answer">
+            <h2 class="visually-hidden">"Answer"</h2>
             <For each=move || parts.get() key=|part| part.key children=part/>
             {move || doing.get().map(activity)}
             {move || problem.get().map(|(status, error)| view! {

@@ -1,0 +1,207 @@
+import { expectAccessible } from '../support/accessibility.ts';
+import { screenshots } from '../support/screenshots.ts';
+import { expect, test } from '../support/test.ts';
+
+const RICH =
+  '# Heading\n\nText with **bold**, `code` and a [link](https://example.com).[^1]\n\n- one\n- [x] two\n\n' +
+  '| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nlet a_rather_long_line = "that is much wider than a telephone is, and then some more of it to be sure";\n```\n\n' +
+  '> Quote\n\n[^1]: Note.\n\nAVeryLongWordThatHasNoPlaceToBreakAndIsWiderThanATelephoneAndGoesOnAndOnAndOnWithoutAnEnd';
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(`in ${colorScheme}`, () => {
+    test.use({ colorScheme });
+
+    test('nothing stands in anybody’s way: a new chat', async ({ chat, page }) => {
+      await chat.open();
+      await expectAccessible(page);
+      await screenshots(page, 'home');
+    });
+
+    test('nothing stands in anybody’s way: an answer being made, and made', async ({ chat, page, upstream }) => {
+      await upstream.script({ steps: [{ gate: 'start' }, { think: 'A thought' }, { gate: 'thought' }, { text: RICH }, { gate: 'rest' }] });
+      await chat.open();
+      await chat.say('Show');
+      await upstream.reached('start');
+      await expectAccessible(page);
+      await upstream.open('start');
+      await expect(chat.answers).toContainText('A thought');
+      await expectAccessible(page);
+      await upstream.open('thought');
+      await expect(chat.answers).toContainText('WithoutAnEnd');
+      await expectAccessible(page);
+      await upstream.open('rest');
+      await chat.done();
+      await chat.answers.getByText('Show details').click();
+      await expectAccessible(page);
+      await screenshots(page, 'answer');
+    });
+
+    test('nothing stands in anybody’s way: stopping, renaming, deleting, an error', async ({ chat, page, upstream }) => {
+      await upstream.script({ steps: [{ text: 'Well' }, { gate: 'never' }], times: 1 });
+      await chat.open();
+      await chat.begin('Hello');
+      await expect(chat.answers).toContainText('Well');
+      await chat.stop.click();
+      await expect(chat.toast('Response stopped.')).toBeVisible();
+      await expectAccessible(page);
+      await chat.press('Rename', 'Hello');
+      await expectAccessible(page);
+      await page.keyboard.press('Escape');
+      await chat.press('Delete', 'Hello');
+      await expect(chat.dialog).toBeVisible();
+      await expectAccessible(page);
+      await screenshots(page, 'delete');
+      await chat.dialog.getByRole('button', { name: 'Cancel' }).click();
+      await upstream.requireKey('sk-another');
+      await chat.say('Again');
+      await expect(chat.answers.getByRole('alert')).toBeVisible();
+      await expectAccessible(page);
+      await screenshots(page, 'problem');
+    });
+  });
+}
+
+test('dark and light can be chosen, and the choice stays', async ({ chat, page }) => {
+  await chat.open();
+  const background = () => page.locator('body').evaluate((body) => getComputedStyle(body).backgroundColor);
+  const light = await background();
+  await page.getByRole('button', { name: 'Theme: as the system' }).click();
+  expect(await background()).toBe(light);
+  await page.getByRole('button', { name: 'Theme: light' }).click();
+  await expect(page.getByRole('button', { name: 'Theme: dark' })).toBeVisible();
+  const dark = await background();
+  expect(dark).not.toBe(light);
+  await chat.reload();
+  await expect(page.getByRole('button', { name: 'Theme: dark' })).toBeVisible();
+  expect(await background()).toBe(dark);
+});
+
+test('everything can be done with the keyboard alone', async ({ chat, page, upstream }) => {
+  await upstream.script({ steps: [{ text: 'Well' }, { gate: 'never' }] });
+  const { keyboard } = page;
+  await chat.open();
+
+  await test.step('write and send', async () => {
+    await keyboard.type('First line');
+    await keyboard.press('Shift+Enter');
+    await keyboard.type('second line');
+    await keyboard.press('Enter');
+    await expect(chat.questions).toContainText('First line\nsecond line', { useInnerText: true });
+    await expect(chat.answers).toContainText('Well');
+    await expect(chat.message).toBeFocused();
+  });
+  await test.step('stop', async () => {
+    await chat.tabTo(chat.stop);
+    await keyboard.press('Enter');
+    await expect(chat.answers.getByText('Stopped', { exact: true })).toBeVisible();
+    await expect(chat.message).toBeFocused();
+  });
+  const title = 'First line second line';
+  await test.step('rename', async () => {
+    await chat.tabTo(chat.list.getByRole('button', { name: `Rename “${title}”` }), 'Shift+Tab');
+    await keyboard.press('Enter');
+    await expect(chat.list.getByRole('textbox')).toBeFocused();
+    await keyboard.type('By hand');
+    await keyboard.press('Enter');
+    await expect(chat.title).toHaveText('By hand');
+    await expect(chat.entry('By hand'), 'the focus is where it was').toBeFocused();
+  });
+  await test.step('not delete, after all', async () => {
+    const button = chat.list.getByRole('button', { name: 'Delete “By hand”' });
+    await chat.tabTo(button);
+    await keyboard.press('Enter');
+    await expect(chat.dialog.getByRole('button', { name: 'Cancel' })).toBeFocused();
+    await keyboard.press('Escape');
+    await expect(chat.dialog).toBeHidden();
+    await expect(button, 'the focus is where it was').toBeFocused();
+  });
+  await test.step('new chat, and back', async () => {
+    await keyboard.press('Control+Shift+O');
+    await expect(chat.title).toHaveText('New chat');
+    await expect(chat.message).toBeFocused();
+    await chat.tabTo(chat.entry('By hand'), 'Shift+Tab');
+    await keyboard.press('Enter');
+    await expect(chat.title).toHaveText('By hand');
+  });
+  await test.step('delete', async () => {
+    await chat.tabTo(chat.list.getByRole('button', { name: 'Delete “By hand”' }), 'Shift+Tab');
+    await keyboard.press('Enter');
+    await chat.tabTo(chat.dialog.getByRole('button', { name: 'Delete' }));
+    await keyboard.press('Enter');
+    await expect(chat.entries).toHaveCount(0);
+    await expect(chat.title).toHaveText('New chat');
+    await expect(chat.message).toBeFocused();
+  });
+});
+
+test('Enter that belongs to an input method sends nothing', async ({ chat }) => {
+  await chat.open();
+  await chat.message.fill('にほん');
+  await chat.message.dispatchEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true });
+  await expect(chat.message).toHaveValue('にほん');
+  await expect(chat.questions).toHaveCount(0);
+  await chat.message.press('Enter');
+  await expect(chat.questions).toContainText('にほん');
+});
+
+test.describe('on a phone', () => {
+  test.use({ viewport: { width: 390, height: 844 } });
+
+  test('the list is a drawer', async ({ chat, page, upstream }) => {
+    await upstream.script({ steps: [{ text: 'Fine' }] });
+    const menu = page.getByRole('button', { name: 'Conversations' });
+    await chat.open();
+    await expect(chat.list).toBeHidden();
+    await chat.say('First');
+    await chat.done();
+
+    await menu.click();
+    await expect(chat.entry('First')).toBeInViewport();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await expect(chat.list).toBeHidden();
+    await expect(menu).toBeFocused();
+
+    await menu.click();
+    await page.getByRole('button', { name: 'Close the list' }).click();
+    await expect(chat.list).toBeHidden();
+
+    await menu.click();
+    await chat.newChat.click();
+    await expect(chat.list).toBeHidden();
+    await expect(chat.title).toHaveText('New chat');
+
+    await menu.click();
+    await chat.entry('First').click();
+    await expect(chat.list).toBeHidden();
+    await expect(chat.answers).toContainText('Fine');
+  });
+
+  test('Escape in a title leaves the drawer open', async ({ chat, page }) => {
+    await chat.open();
+    await chat.say('First');
+    await chat.done();
+    await page.getByRole('button', { name: 'Conversations' }).click();
+    await chat.press('Rename', 'First');
+    await page.keyboard.press('Escape');
+    await expect(chat.list.getByRole('textbox')).toBeHidden();
+    await expect(chat.entry('First')).toBeVisible();
+  });
+
+  test('nothing is wider than the screen', async ({ chat, page, upstream }) => {
+    const width = () => page.evaluate(() => document.scrollingElement!.scrollWidth);
+    await upstream.script({ steps: [{ text: RICH }] });
+    await chat.open();
+    expect(await width()).toBe(390);
+    await chat.say(`Show ${'wide'.repeat(40)}`);
+    await chat.done();
+    expect(await width()).toBe(390);
+    const wider = await chat.messages.evaluate((log) => log.scrollWidth - log.clientWidth);
+    expect(wider).toBe(0);
+    await expectAccessible(page);
+    await upstream.requireKey('sk-another');
+    await chat.say('Again');
+    await expect(chat.answers.getByRole('alert')).toBeVisible();
+    expect(await width()).toBe(390);
+  });
+});

@@ -1,0 +1,243 @@
+import { EventStream } from '../support/events.ts';
+import { expect, test } from '../support/test.ts';
+
+/** Has a conversation over HTTP, to its end. */
+async function converse(url: string, message: string): Promise<string> {
+  const events = await (await EventStream.chat(url, { message })).rest();
+  expect(events.at(-1)?.type).toBe('complete');
+  return `/c/${events[0]!.conversation_id}`;
+}
+
+test('a new chat is nobody’s business until its first message is sent', async ({ chat, parlor }) => {
+  await chat.open();
+  await chat.newChat.click();
+  await chat.message.fill('Not sent yet');
+  await chat.reload();
+  await expect(chat.message).toHaveValue('Not sent yet');
+  await expect(chat.list.getByText('Your conversations will be listed here.')).toBeVisible();
+  await expect(chat.entries).toHaveCount(0);
+
+  const path = await converse(parlor.url, 'The first');
+  const log = await EventStream.everything(parlor.url);
+  expect(await log.next(), 'the log begins with it').toMatchObject({ position: 1, conversation_id: path.slice('/c/'.length) });
+  log.close();
+});
+
+test('a title is the first 30 characters of the first message, cut at a word', async ({ chat, page }) => {
+  await chat.open();
+  await chat.say('What is the unemployment rate in Denmark, and how was it ten years ago?');
+  const title = 'What is the unemployment rate…';
+  await expect(chat.title).toHaveText(title);
+  await expect(chat.entry(title)).toHaveAttribute('aria-current', 'page');
+  await expect(page).toHaveTitle(`${title} · Parlor`);
+  await chat.done();
+  await chat.say('A second message changes nothing about it');
+  await chat.done();
+  await chat.reload();
+  await expect(chat.title).toHaveText(title);
+});
+
+test('a conversation can be renamed, in all tabs at once', async ({ chat, newTab }) => {
+  await chat.open();
+  const path = await chat.begin('Plans');
+  await chat.done();
+  const other = await newTab();
+  await other.open(path);
+
+  const field = chat.list.getByRole('textbox', { name: 'Title of the conversation' });
+  await chat.press('Rename', 'Plans');
+  await expect(field).toBeFocused();
+  await expect(field).toHaveValue('Plans');
+  await field.fill('Never mind');
+  await field.press('Escape');
+  await expect(field).toBeHidden();
+  await expect(chat.title).toHaveText('Plans');
+
+  await chat.press('Rename', 'Plans');
+  await field.fill('Plans for <b>summer</b>');
+  await field.press('Enter');
+  for (const tab of [chat, other]) {
+    await expect(tab.title).toHaveText('Plans for <b>summer</b>');
+    await expect(tab.entries).toHaveText(['Plans for <b>summer</b>']);
+  }
+  await chat.reload();
+  await expect(chat.title).toHaveText('Plans for <b>summer</b>');
+});
+
+test('deleting asks first, and then the conversation is gone everywhere', async ({ browserLog, chat, newTab, page }) => {
+  await chat.open();
+  const path = await chat.begin('Secrets');
+  await chat.done();
+  const [reading, elsewhere] = [await newTab(), await newTab()];
+  await reading.open(path);
+  await elsewhere.open('/');
+
+  await chat.press('Delete', 'Secrets');
+  await expect(chat.dialog).toContainText('Secrets and all of its messages will be gone for good.');
+  await chat.dialog.getByRole('button', { name: 'Cancel' }).click();
+  await expect(chat.dialog).toBeHidden();
+  await expect(chat.entry('Secrets')).toBeVisible();
+
+  await chat.press('Delete', 'Secrets');
+  await chat.dialog.getByRole('button', { name: 'Delete' }).click();
+  await expect(chat.title).toHaveText('New chat');
+  await expect(page).toHaveURL('/');
+  for (const tab of [chat, reading, elsewhere]) await expect(tab.entries).toHaveCount(0);
+  await expect(reading.page.getByRole('heading', { name: 'This conversation is not here.' })).toBeVisible();
+
+  browserLog.allow(/status of 404/);
+  expect((await page.goto(path))?.status()).toBe(404);
+});
+
+test('a conversation can be deleted while it is answered', async ({ chat, parlor, upstream }) => {
+  await upstream.script({ when: { user_contains: 'Go on' }, steps: [{ text: 'On and on' }, { gate: 'never' }] });
+  await chat.open();
+  await chat.begin('Go on');
+  await expect(chat.answers).toContainText('On and on');
+  await chat.press('Delete', 'Go on');
+  await chat.dialog.getByRole('button', { name: 'Delete' }).click();
+  await expect(chat.entries).toHaveCount(0);
+  const log = await EventStream.everything(parlor.url);
+  await converse(parlor.url, 'Something else');
+  expect(await log.until('conversation_created'), 'nothing else is left in the log').toMatchObject({ title: 'Something else' });
+  await expect(chat.entries).toHaveText(['Something else']);
+  log.close();
+});
+
+test('addresses name conversations: links, back and forward work', async ({ chat, page, parlor }) => {
+  const [one, two] = [await converse(parlor.url, 'One'), await converse(parlor.url, 'Two')];
+  await chat.open(one);
+  await expect(chat.answers).toContainText('One');
+  await chat.entry('Two').click();
+  await expect(chat.answers).toContainText('Two');
+  await expect(page).toHaveURL(two);
+  await chat.newChat.click();
+  await expect(chat.title).toHaveText('New chat');
+  await page.goBack();
+  await expect(chat.title).toHaveText('Two');
+  await expect(chat.answers).toContainText('Two');
+  await page.goBack();
+  await expect(chat.title).toHaveText('One');
+  await expect(chat.answers).toContainText('One');
+  await page.goForward();
+  await expect(chat.title).toHaveText('Two');
+  await expect(page).toHaveURL(two);
+});
+
+test('two tabs are in two conversations', async ({ chat, newTab }) => {
+  const other = await newTab();
+  await chat.open();
+  await other.open();
+  await chat.begin('Left');
+  await other.begin('Right');
+  await chat.done();
+  await other.done();
+  await expect(chat.messages).not.toContainText('Right');
+  await expect(other.messages).not.toContainText('Left');
+  for (const tab of [chat, other]) await expect(tab.entries).toHaveText(['Right', 'Left']);
+});
+
+test('each place keeps its own draft', async ({ chat, parlor }) => {
+  await converse(parlor.url, 'One');
+  await converse(parlor.url, 'Two');
+  await chat.open();
+  await chat.entry('One').click();
+  await expect(chat.title).toHaveText('One');
+  await chat.message.fill('for one');
+  await chat.entry('Two').click();
+  await expect(chat.message).toHaveValue('');
+  await chat.entry('One').click();
+  await expect(chat.message).toHaveValue('for one');
+});
+
+test('the list shows the newest activity first', async ({ chat, parlor }) => {
+  for (const name of ['Ant', 'Bee', 'Cat']) await converse(parlor.url, name);
+  await chat.open();
+  await expect(chat.entries).toHaveText(['Cat', 'Bee', 'Ant']);
+  await chat.entry('Ant').click();
+  await expect(chat.title).toHaveText('Ant');
+  await expect(chat.entries).toHaveText(['Cat', 'Bee', 'Ant']);
+  await chat.say('Once more');
+  await expect(chat.entries).toHaveText(['Ant', 'Cat', 'Bee']);
+  await chat.done();
+  await chat.reload();
+  await expect(chat.entries).toHaveText(['Ant', 'Cat', 'Bee']);
+});
+
+for (const [days, heading] of [
+  [0, 'Today'],
+  [1, 'Yesterday'],
+  [5, 'Previous 7 days'],
+] as const) {
+  test(`what happened ${days} days ago is listed under “${heading}”`, async ({ chat, page, parlor }) => {
+    await converse(parlor.url, 'Hello');
+    await page.clock.setFixedTime(Date.now() + days * 24 * 60 * 60 * 1000);
+    await chat.open();
+    const group = chat.list.locator('section').filter({ has: page.getByRole('heading', { name: heading, exact: true }) });
+    await expect(group.getByRole('link')).toHaveText(['Hello']);
+    await expect(chat.list.getByRole('heading')).toHaveCount(1);
+  });
+}
+
+test('a long list is loaded page by page', async ({ chat, parlor }) => {
+  const names = Array.from({ length: 45 }, (_, index) => `Chat number ${index + 1}`);
+  for (const name of names) await converse(parlor.url, name);
+  await chat.open();
+  await expect(chat.entries).toHaveCount(40);
+  await expect(chat.entries.first()).toHaveText('Chat number 45');
+  await chat.list.getByRole('button', { name: 'Show older' }).scrollIntoViewIfNeeded();
+  await expect(chat.entries).toHaveText(names.toReversed());
+  await expect(chat.list.getByRole('button', { name: 'Show older' })).toHaveCount(0);
+});
+
+test('fast clicks through the list end on the one that was clicked last', async ({ chat, page, parlor }) => {
+  const names = ['Ant', 'Bee', 'Cat', 'Dog', 'Elk'];
+  for (const name of names) await converse(parlor.url, name);
+  // What is asked for first is answered last.
+  const held: (() => Promise<void>)[] = [];
+  await page.route('**/rpc/conversation?*', (route) => {
+    if (held.push(() => route.continue()) === names.length) for (const answer of held.toReversed()) void answer();
+  });
+  await chat.open();
+  for (const name of names) await chat.entry(name).click();
+  await expect(chat.title).toHaveText('Elk');
+  await expect(chat.answers).toContainText('Elk');
+  await expect(chat.entry('Elk')).toHaveAttribute('aria-current', 'page');
+  for (const name of names.toReversed()) {
+    await chat.entry(name).click();
+    await expect(chat.answers).toContainText(name);
+  }
+});
+
+test('everything survives a restart', async ({ browserLog, chat, parlor }) => {
+  browserLog.allow(/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED/);
+  await chat.open();
+  await chat.begin('First');
+  await chat.done();
+  const path = await chat.begin('Second');
+  await chat.done();
+  await parlor.restart();
+  await chat.open(path);
+  await expect(chat.questions).toContainText('Second');
+  await expect(chat.answers).toContainText('Second');
+  await expect(chat.entries).toHaveText(['Second', 'First']);
+  await chat.say('And a third');
+  await expect(chat.answers.last()).toContainText('And a third');
+});
+
+test('an address that names no conversation gets a kind page', async ({ browserLog, chat, page }) => {
+  browserLog.allow(/status of 404/);
+  const response = await page.goto('/c/0199f6a2-7b1e-7cc0-9f52-0a6c4f0c8a11');
+  expect(response?.status()).toBe(404);
+  await expect(page.getByRole('heading', { name: 'This conversation is not here.' })).toBeVisible();
+  await page.getByRole('link', { name: 'Start a new chat' }).click();
+  await expect(chat.title).toHaveText('New chat');
+});
+
+test('an address that names nothing gets one too', async ({ browserLog, page }) => {
+  browserLog.allow(/status of 404/);
+  for (const path of ['/c/what', '/nothing/here']) {
+    expect((await page.goto(path))?.status(), path).toBe(404);
+    await expect(page.getByRole('heading', { name: 'There is nothing at this address.' })).toBeVisible();
+  }
+});

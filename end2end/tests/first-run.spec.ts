@@ -1,0 +1,54 @@
+import { fileURLToPath } from 'node:url';
+import { expectAccessible } from '../support/accessibility.ts';
+import { expect, test } from '../support/test.ts';
+
+test.use({
+  environment: {
+    OPENAI_BASE_URL: undefined,
+    OPENAI_API_KEY: undefined,
+    PARLOR_CONFIG: fileURLToPath(new URL('../support/undiscovering.toml', import.meta.url)),
+  },
+});
+
+test('without any model, the page says that there is only a script, and how to connect a model', async ({ chat, page }) => {
+  await chat.open();
+  await expect(page.getByRole('heading', { name: 'You are talking to the tour' })).toBeVisible();
+  await expect(page.getByText('It is a script that comes with Parlor, not a model.')).toBeVisible();
+  await expect(page.getByText('OPENAI_BASE_URL')).toBeVisible();
+  await expect(page.getByRole('link', { name: 'Ollama' })).toHaveAttribute('href', 'https://ollama.com');
+  await expect(chat.model.getByRole('option')).toHaveText(['Tour (a script, not a model)']);
+  await expectAccessible(page);
+});
+
+test('the tour thinks, then says openly that it is a script', async ({ chat, page, upstream }) => {
+  await chat.open();
+  await page.getByRole('button', { name: 'Show me what Parlor can do' }).click();
+  const answer = chat.answers.first();
+  await expect(answer.getByText('Someone has just opened Parlor for the first time')).toBeVisible();
+  await expect(answer.getByRole('heading', { name: 'Welcome to Parlor' })).toBeVisible();
+  await expect(answer.getByText('I’m not a model. I’m a short script').or(answer.getByText("I'm not a model. I'm a short script"))).toBeVisible();
+  await chat.stop.click();
+  await expect(answer.getByText('Stopped', { exact: true })).toBeVisible();
+  expect(await upstream.asked(), 'no model was asked').toEqual([]);
+});
+
+test('the tour shows every kind of Markdown', async ({ chat }) => {
+  await chat.open();
+  await chat.say('Show me every kind of Markdown');
+  const answer = chat.answers.first();
+  await expect(answer.getByRole('heading', { name: 'Everything at once' })).toBeVisible();
+  await expect(answer.getByRole('table')).toBeVisible();
+  await expect(answer.getByRole('button', { name: 'Copy code' })).toBeVisible();
+  await expect(answer.getByRole('checkbox', { checked: true })).toHaveCount(2);
+  await chat.done();
+});
+
+test('the tour tells how to connect a real model', async ({ chat }) => {
+  await chat.open();
+  await chat.say('How do I connect a real model?');
+  const answer = chat.answers.first();
+  await expect(answer.getByRole('heading', { name: 'Connecting a real model' })).toBeVisible();
+  await expect(answer.getByText('export OPENAI_BASE_URL')).toBeVisible();
+  await chat.stop.click();
+  await expect(answer.getByText('Stopped', { exact: true })).toBeVisible();
+});

@@ -1,0 +1,62 @@
+import { EventStream, textOf } from '../support/events.ts';
+import { expect, test } from '../support/test.ts';
+
+test('what comes in over HTTP is in an open page at once', async ({ chat, parlor, upstream }) => {
+  await upstream.script({ steps: [{ text: 'From' }, { gate: 'rest' }, { text: ' afar.' }] });
+  await chat.open();
+  const stream = await EventStream.chat(parlor.url, { message: 'Sent by a program' });
+  const saved = await stream.until('user_message_saved');
+  await chat.entry('Sent by a program').click();
+  await expect(chat.page).toHaveURL(`/c/${saved.conversation_id}`);
+  await expect(chat.questions).toContainText('Sent by a program');
+  await expect(chat.answers.getByText('From', { exact: true })).toBeVisible();
+  await upstream.open('rest');
+  await expect(chat.answers.getByText('From afar.', { exact: true })).toBeVisible();
+  expect(textOf(await stream.rest())).toBe('From afar.');
+
+  await EventStream.chat(parlor.url, { message: 'And once more', conversation_id: saved.conversation_id });
+  await expect(chat.questions).toHaveText([/Sent by a program/, /And once more/]);
+});
+
+test('what is done in the page is in the log for any client', async ({ chat, parlor, upstream }) => {
+  await upstream.script({ steps: [{ think: 'Hm.' }, { text: 'From here.' }] });
+  const log = await EventStream.everything(parlor.url);
+  await chat.open();
+  const path = await chat.begin('Sent by a person');
+  const conversation_id = path.slice('/c/'.length);
+  expect(await log.until('user_message_saved')).toMatchObject({ conversation_id, text: 'Sent by a person' });
+  expect(await log.until('thinking')).toMatchObject({ text: 'Hm.' });
+  expect(await log.until('text_delta')).toMatchObject({ text: 'From here.' });
+  await log.until('complete');
+  await chat.press('Rename', 'Sent by a person');
+  await chat.page.keyboard.type('By hand');
+  await chat.page.keyboard.press('Enter');
+  expect(await log.until('conversation_renamed')).toMatchObject({ conversation_id, title: 'By hand' });
+  await chat.press('Delete', 'By hand');
+  await chat.dialog.getByRole('button', { name: 'Delete' }).click();
+  expect(await log.until('conversation_deleted')).toMatchObject({ conversation_id });
+  log.close();
+});
+
+test('a run that a program started can be stopped in the page', async ({ chat, parlor, upstream }) => {
+  await upstream.script({ steps: [{ text: 'Going on' }, { gate: 'never' }] });
+  const stream = await EventStream.chat(parlor.url, { message: 'Go on' });
+  const { conversation_id } = await stream.until('user_message_saved');
+  await chat.open(`/c/${conversation_id}`);
+  await expect(chat.answers.getByText('Going on', { exact: true })).toBeVisible();
+  await chat.stop.click();
+  expect(textOf((await stream.rest()).filter(({ type }) => type === 'cancelled')), 'the stream ends with it').toBe('');
+  await expect(chat.answers.getByText('Stopped', { exact: true })).toBeVisible();
+});
+
+test('while the page is being answered, a program has to wait', async ({ chat, parlor, upstream }) => {
+  await upstream.script({ steps: [{ text: 'Busy' }, { gate: 'rest' }] });
+  await chat.open();
+  const path = await chat.begin('Go on');
+  await expect(chat.answers).toContainText('Busy');
+  const turn = { message: 'Me too', conversation_id: path.slice('/c/'.length) };
+  await expect(EventStream.chat(parlor.url, turn)).rejects.toThrow(/409 .*run_active/);
+  await upstream.open('rest');
+  await chat.done();
+  await expect(chat.questions).toHaveCount(1);
+});

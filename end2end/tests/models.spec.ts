@@ -1,0 +1,151 @@
+import { expectAccessible } from '../support/accessibility.ts';
+import { expect, test } from '../support/test.ts';
+
+test('the models are those that the endpoint lists', async ({ chat, page, upstream }) => {
+  await upstream.listModels('small', 'large', 'vendor/odd:free');
+  await chat.open();
+  await expect(chat.model.getByRole('option')).toHaveText(['small', 'large', 'vendor/odd:free']);
+  await expect(page.getByText('You are talking to the tour')).toHaveCount(0);
+});
+
+test('each conversation remembers its model, and that is the one that is asked', async ({ chat, upstream }) => {
+  await upstream.script({ steps: [{ text: 'Fine' }] });
+  await chat.open();
+  await chat.model.selectOption('words');
+  const words = await chat.begin('With words');
+  await chat.done();
+  await chat.newChat.click();
+  await chat.model.selectOption('think');
+  await chat.begin('With think');
+  await chat.done();
+
+  await chat.open(words);
+  await expect(chat.model).toHaveValue('openai/words');
+  await chat.say('Again');
+  await chat.done();
+  await chat.entry('With think').click();
+  await expect(chat.model).toHaveValue('openai/think');
+  await chat.model.selectOption('markdown');
+  await chat.reload();
+  await expect(chat.model).toHaveValue('openai/markdown');
+  await chat.say('Changed');
+  await chat.done();
+
+  const asked = await upstream.asked();
+  expect(asked.map(({ model, messages }) => [model, messages.at(-1)?.content])).toEqual([
+    ['words', 'With words'],
+    ['think', 'With think'],
+    ['words', 'Again'],
+    ['markdown', 'Changed'],
+  ]);
+});
+
+test('the model gets the whole conversation, without its own thinking', async ({ chat, upstream }) => {
+  await upstream.script({ steps: [{ think: 'Nobody else sees this.' }, { text: 'An answer' }] });
+  await chat.open();
+  await chat.say('A question');
+  await chat.done();
+  await chat.say('Another one');
+  await chat.done();
+  const said = (await upstream.asked())[1]!.messages.filter(({ role }) => role !== 'system');
+  expect(said).toEqual([
+    { role: 'user', content: 'A question' },
+    { role: 'assistant', content: 'An answer' },
+    { role: 'user', content: 'Another one' },
+  ]);
+});
+
+for (const thinking of ['reasoning_content', 'reasoning', 'parts', 'tags']) {
+  test(`thinking that is spelled as ${thinking} is shown as thinking`, async ({ chat, upstream }) => {
+    await upstream.script({ thinking, steps: [{ think: 'Considering it.' }, { gate: 'thought' }, { text: 'Yes.' }] });
+    await chat.open();
+    await chat.say('Well?');
+    await expect(chat.answers).toContainText('Considering it.');
+    await upstream.open('thought');
+    await expect(chat.answers.getByText('Yes.', { exact: true })).toBeVisible();
+    await chat.done();
+    await chat.answers.getByText('Show details').click();
+    await expect(chat.answers.getByText('Considering it.', { exact: true })).toBeVisible();
+  });
+}
+
+test('a refused key: which endpoint, why, which setting, and Retry', async ({ chat, page, upstream }) => {
+  await chat.open();
+  await upstream.requireKey('sk-another');
+  await chat.say('Hello');
+  const problem = chat.answers.getByRole('alert');
+  await expect(problem).toContainText(`The endpoint “openai” (${upstream.baseUrl}) refused the API key (401)`);
+  await expect(problem).toContainText('Set OPENAI_API_KEY to a valid key and restart Parlor.');
+  await expect(problem).not.toContainText('sk-test');
+  await expectAccessible(page);
+  await upstream.requireKey('sk-test');
+  await problem.getByRole('button', { name: 'Retry' }).click();
+  await expect(chat.answers.getByText('Hello', { exact: true })).toBeVisible();
+  await expect(problem).toHaveCount(0);
+});
+
+test('an unknown model: another one is chosen, and Retry asks that', async ({ chat, upstream }) => {
+  await upstream.listModels('ghost', 'echo');
+  await chat.open();
+  await chat.say('Hello');
+  const problem = chat.answers.getByRole('alert');
+  await expect(problem).toContainText(`The endpoint “openai” (${upstream.baseUrl}) does not know the model “ghost”`);
+  await expect(problem).toContainText('Choose another model in the picker at the composer.');
+  await chat.model.selectOption('echo');
+  await problem.getByRole('button', { name: 'Retry' }).click();
+  await expect(chat.answers.getByText('Hello', { exact: true })).toBeVisible();
+  expect((await upstream.asked()).map(({ model }) => model)).toEqual(['ghost', 'echo']);
+});
+
+test('an endpoint that is down: the conversation says so, and Retry works when it is back', async ({ chat, upstream }) => {
+  await chat.open();
+  await upstream.kill();
+  await chat.say('Hello');
+  const problem = chat.answers.getByRole('alert');
+  await expect(problem).toContainText(`The endpoint “openai” (${upstream.baseUrl})`);
+  await expect(problem).toContainText('nothing answers there (connection refused)');
+  await expect(problem).toContainText('Is it running? Its address is set in OPENAI_BASE_URL.');
+  await chat.reload();
+  await expect(problem).toContainText('nothing answers there (connection refused)');
+  await upstream.start();
+  await problem.getByRole('button', { name: 'Retry' }).click();
+  await expect(chat.answers.getByText('Hello', { exact: true })).toBeVisible();
+  await expect(problem).toHaveCount(0);
+});
+
+test('an endpoint that goes down in mid-answer: what had come is kept', async ({ chat, upstream }) => {
+  await upstream.script({ steps: [{ text: 'The first half' }, { gate: 'cut' }, { cut: null }] });
+  await chat.open();
+  await chat.say('Hello');
+  await expect(chat.answers.getByText('The first half', { exact: true })).toBeVisible();
+  await upstream.kill();
+  const problem = chat.answers.getByRole('alert');
+  await expect(problem).toContainText(/The answer was interrupted\..*What had come is kept\./);
+  await expect(problem).toContainText('The endpoint “openai”');
+  await expect(chat.answers.getByText('The first half', { exact: true })).toBeVisible();
+  await upstream.start();
+  await problem.getByRole('button', { name: 'Retry' }).click();
+  await expect(chat.answers.getByText('Hello', { exact: true })).toBeVisible();
+});
+
+test('a request that the model server cannot take is explained in its own words', async ({ chat, upstream }) => {
+  await upstream.script({ steps: [{ status: { code: 400, body: { error: { message: 'That was too <b>odd</b>' } } } }] });
+  await chat.open();
+  await chat.say('Hello');
+  await expect(chat.answers.getByRole('alert')).toContainText(/refused the request \(400.*\): That was too <b>odd<\/b>\./);
+});
+
+test.describe('with nothing at the address of the endpoint', () => {
+  test.use({ environment: { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' } });
+
+  test('the composer says which models could not be listed, and why', async ({ chat, page }) => {
+    await chat.open();
+    await expect(page.getByText('No model is connected')).toBeVisible();
+    await page.getByRole('button', { name: 'Some models could not be listed' }).click();
+    const story = page.getByRole('heading', { name: 'Some models could not be listed' }).locator('..');
+    await expect(story).toContainText('The endpoint “openai” (http://127.0.0.1:9/v1)');
+    await expect(story).toContainText('Its address is set in OPENAI_BASE_URL.');
+    await page.keyboard.press('Escape');
+    await expect(story).toBeHidden();
+  });
+});

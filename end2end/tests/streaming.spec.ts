@@ -1,0 +1,187 @@
+import { expect, test } from '../support/test.ts';
+
+test('an answer appears as it is made: thinking first, then the text, token by token', async ({ chat, page, upstream }) => {
+  await upstream.script({
+    steps: [
+      { gate: 'start' },
+      { think: 'First I look' },
+      { gate: 'thinking' },
+      { think: ' at the question.' },
+      { gate: 'thought' },
+      { text: 'One' },
+      { gate: 'text' },
+      { text: ' two' },
+      { gate: 'end' },
+      { text: ' three.' },
+    ],
+  });
+  await chat.open();
+  await chat.say('Count');
+  const answer = chat.answers.first();
+
+  await upstream.reached('start');
+  await expect(answer).toContainText('Thinking');
+  await upstream.open('start');
+  await expect(answer).toContainText('First I look');
+  await upstream.open('thinking');
+  await expect(answer).toContainText('First I look at the question.');
+  await upstream.open('thought');
+  await expect(answer.getByText('One', { exact: true })).toBeVisible();
+  await upstream.open('text');
+  await expect(answer.getByText('One two', { exact: true })).toBeVisible();
+  await expect(chat.stop).toBeVisible();
+  await upstream.open('end');
+  await expect(answer.getByText('One two three.', { exact: true })).toBeVisible();
+  await chat.done();
+
+  await expect(answer.getByText('First I look at the question.')).toBeHidden();
+  await answer.getByText('Show details').click();
+  await expect(answer.getByText('First I look at the question.')).toBeVisible();
+  await answer.getByText('Hide details').click();
+  await expect(answer.getByText('First I look at the question.')).toBeHidden();
+  await expect(page).toHaveTitle('Count · Parlor');
+});
+
+test('Send is Stop while this conversation is answered, and only here', async ({ chat, upstream }) => {
+  await upstream.script({ steps: [{ text: 'Well' }, { gate: 'rest' }, { text: ', yes.' }] });
+  await chat.open();
+  const path = await chat.begin('Is it?');
+  await expect(chat.stop).toBeVisible();
+  await expect(chat.send).toBeHidden();
+  await chat.newChat.click();
+  await expect(chat.send).toBeVisible();
+  await expect(chat.stop).toBeHidden();
+  await chat.entry('Is it?').click();
+  await expect(chat.stop).toBeVisible();
+  await upstream.open('rest');
+  await chat.done();
+  expect(chat.path).toBe(path);
+});
+
+test('Stop takes effect at once and keeps what was there', async ({ chat, upstream }) => {
+  await upstream.script({ steps: [{ think: 'Hm.' }, { text: 'The beginning' }, { gate: 'never' }, { text: ' and the end.' }] });
+  await chat.open();
+  await chat.say('Tell me');
+  const answer = chat.answers.first();
+  await expect(answer.getByText('The beginning', { exact: true })).toBeVisible();
+  await chat.stop.click();
+  await expect(answer.getByText('Stopped', { exact: true })).toBeVisible({ timeout: 1000 });
+  await expect(chat.toast('Response stopped.')).toBeVisible();
+  await expect(chat.send).toBeVisible();
+  await upstream.open('never');
+  await chat.reload();
+  await expect(answer.getByText('The beginning', { exact: true })).toBeVisible();
+  await expect(answer.getByText('Stopped', { exact: true })).toBeVisible();
+  await expect(answer).not.toContainText('and the end');
+});
+
+test('Stop works before the first token too', async ({ chat, upstream }) => {
+  await upstream.script({ when: { user_contains: 'Tell' }, steps: [{ gate: 'never' }, { text: 'Too late' }] });
+  await chat.open();
+  await chat.say('Tell me');
+  await upstream.reached('never');
+  await chat.stop.click();
+  await expect(chat.answers.first().getByText('Stopped', { exact: true })).toBeVisible();
+  await chat.say('Something else');
+  await expect(chat.answers.last().getByText('Something else', { exact: true })).toBeVisible();
+  await expect(chat.messages).not.toContainText('Too late');
+});
+
+test('two conversations are answered at the same time, and each looks as if one had never left', async ({ chat, upstream }) => {
+  for (const name of ['red', 'blue']) {
+    await upstream.script({
+      when: { user_contains: name },
+      steps: [{ text: `The ${name}` }, { gate: `${name}-1` }, { text: ' answer' }, { gate: `${name}-2` }, { text: ' is whole.' }],
+    });
+  }
+  await chat.open();
+  await chat.begin('red');
+  await expect(chat.answers).toContainText('The red');
+  await chat.begin('blue');
+  await expect(chat.answers).toContainText('The blue');
+  await expect(chat.list.getByRole('link', { name: 'is answering' })).toHaveCount(2);
+
+  await upstream.open('red-1');
+  await upstream.open('blue-1');
+  await expect(chat.answers.getByText('The blue answer', { exact: true })).toBeVisible();
+  await chat.entry('red').click();
+  await expect(chat.answers.getByText('The red answer', { exact: true })).toBeVisible();
+  await expect(chat.stop).toBeVisible();
+  await upstream.open('blue-2');
+  await upstream.open('red-2');
+  await expect(chat.answers.getByText('The red answer is whole.', { exact: true })).toBeVisible();
+  await chat.done();
+  await chat.entry('blue').click();
+  await expect(chat.answers.getByText('The blue answer is whole.', { exact: true })).toBeVisible();
+  await chat.done();
+  await expect(chat.list.getByRole('link', { name: 'is answering' })).toHaveCount(0);
+});
+
+test('a tab that is closed and opened again in mid-answer shows all of it and goes on', async ({ chat, newTab, upstream }) => {
+  await upstream.script({ steps: [{ text: 'Before' }, { gate: 'while' }, { text: ', while' }, { gate: 'after' }, { text: ', after.' }] });
+  await chat.open();
+  const path = await chat.begin('When?');
+  await expect(chat.answers.getByText('Before', { exact: true })).toBeVisible();
+  const again = await newTab();
+  await chat.page.close();
+  await upstream.open('while');
+  await upstream.reached('after');
+  await again.open(path);
+  await expect(again.answers.getByText('Before, while', { exact: true })).toBeVisible();
+  await expect(again.stop).toBeVisible();
+  await upstream.open('after');
+  await expect(again.answers.getByText('Before, while, after.', { exact: true })).toBeVisible();
+  await again.done();
+});
+
+test('a page that is loaded again in mid-answer loses and doubles nothing', async ({ chat, upstream }) => {
+  await upstream.script({
+    steps: [{ think: 'Let me see.' }, { gate: 'a' }, { text: 'One' }, { gate: 'b' }, { text: ' two' }, { gate: 'c' }, { text: ' three.' }],
+  });
+  await chat.open();
+  await chat.begin('Count');
+  await expect(chat.answers).toContainText('Let me see.');
+  await chat.reload();
+  await expect(chat.answers).toContainText('Let me see.');
+  await upstream.open('a');
+  await expect(chat.answers.getByText('One', { exact: true })).toBeVisible();
+  await chat.reload();
+  await upstream.open('b');
+  await expect(chat.answers.getByText('One two', { exact: true })).toBeVisible();
+  await upstream.open('c');
+  await expect(chat.answers.getByText('One two three.', { exact: true })).toBeVisible();
+  await expect(chat.questions).toHaveCount(1);
+  await expect(chat.answers).toHaveCount(1);
+});
+
+test('a second tab shows the same, live, and can stop it', async ({ chat, newTab, upstream }) => {
+  await upstream.script({ steps: [{ text: 'Here' }, { gate: 'more' }, { text: ' and there' }, { gate: 'never' }] });
+  await chat.open();
+  const path = await chat.begin('Where?');
+  const other = await newTab();
+  await other.open(path);
+  await expect(other.answers.getByText('Here', { exact: true })).toBeVisible();
+  await upstream.open('more');
+  for (const tab of [chat, other]) await expect(tab.answers.getByText('Here and there', { exact: true })).toBeVisible();
+  await other.stop.click();
+  for (const tab of [chat, other]) {
+    await expect(tab.answers.getByText('Stopped', { exact: true })).toBeVisible();
+    await expect(tab.send).toBeVisible();
+  }
+});
+
+test('an answer can be made again, and the earlier one stays', async ({ chat, upstream }) => {
+  await upstream.script({ steps: [{ text: 'Second try' }] });
+  await upstream.script({ steps: [{ text: 'First try' }], times: 1 });
+  await chat.open();
+  await chat.say('Try');
+  await expect(chat.answers).toContainText('First try');
+  await chat.answers.getByRole('button', { name: 'Regenerate' }).click();
+  await expect(chat.answers).toContainText('Second try');
+  await expect(chat.answers).toContainText('2/2');
+  await chat.answers.getByRole('button', { name: 'Previous answer' }).click();
+  await expect(chat.answers).toContainText('First try');
+  await chat.reload();
+  await expect(chat.answers).toContainText('First try');
+  await expect(chat.answers).toContainText('1/2');
+});
