@@ -56,14 +56,18 @@ impl Live {
         }) else {
             return;
         };
-        self.flush();
-        let id = sending.intent.conversation_id;
-        if sending.from == Place::New && self.place.get_untracked() == Place::Conversation(id) {
-            self.go.run((Place::New, true));
-        }
         drafts::put_back(sending.from, &sending.intent.text);
         self.unsent
             .update(|unsent| unsent.push((sending.from, error.message.clone())));
+        // Takes both back if the stream has brought the message already: it did get through.
+        self.flush();
+        let is_unsent = self
+            .unsent
+            .with_untracked(|unsent| unsent.iter().any(|(place, _)| *place == sending.from));
+        let id = sending.intent.conversation_id;
+        if is_unsent && sending.from == Place::New && self.place.get_untracked() == Place::Conversation(id) {
+            self.go.run((Place::New, true));
+        }
     }
 
     /// Does what follows from what became of a conversation's messages.
