@@ -2,6 +2,9 @@ import { expectAccessible } from '../support/accessibility.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
+// Looking at a whole page with axe takes a second or more, and these do it often.
+test.slow();
+
 const RICH =
   '# Heading\n\nText with **bold**, `code` and a [link](https://example.com).[^1]\n\n- one\n- [x] two\n\n' +
   '| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nlet a_rather_long_line = "that is much wider than a telephone is, and then some more of it to be sure";\n```\n\n' +
