@@ -24,8 +24,9 @@ test('the tour thinks, then says openly that it is a script', async ({ chat, pag
   await chat.open();
   await page.getByRole('button', { name: 'Show me what Parlor can do' }).click();
   const answer = chat.answers.first();
-  await expect(answer.getByText('Someone has just opened Parlor for the first time')).toBeVisible();
   await expect(answer.getByRole('heading', { name: 'Welcome to Parlor' })).toBeVisible();
+  await answer.getByText('Show details').click();
+  await expect(answer.getByText('Someone has just opened Parlor for the first time')).toBeVisible();
   await expect(answer.getByText("I'm not a model. I'm a short script")).toBeVisible();
   await chat.stop.click();
   await expect(answer.getByText('Stopped', { exact: true })).toBeVisible();

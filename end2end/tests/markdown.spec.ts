@@ -119,7 +119,7 @@ test('what a person writes is shown as they wrote it', async ({ chat }) => {
   await chat.message.fill('# Not a heading\n\n<b>not bold</b> **neither**');
   await chat.message.press('Enter');
   await expect(chat.questions).toContainText('<b>not bold</b> **neither**');
-  await expect(chat.questions.getByRole('heading')).toHaveCount(0);
+  await expect(chat.questions.getByRole('heading', { name: 'Not a heading' })).toHaveCount(0);
   await expect(chat.questions.getByRole('strong')).toHaveCount(0);
 });
 

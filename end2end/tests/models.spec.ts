@@ -1,8 +1,9 @@
 import { expectAccessible } from '../support/accessibility.ts';
 import { expect, test } from '../support/test.ts';
 
-test('the models are those that the endpoint lists', async ({ chat, page, upstream }) => {
+test('the models are those that the endpoint lists', async ({ chat, page, parlor, upstream }) => {
   await upstream.listModels('small', 'large', 'vendor/odd:free');
+  await parlor.restart(); // A list is taken for true for a while.
   await chat.open();
   await expect(chat.model.getByRole('option')).toHaveText(['small', 'large', 'vendor/odd:free']);
   await expect(page.getByText('You are talking to the tour')).toHaveCount(0);
@@ -84,8 +85,9 @@ test('a refused key: which endpoint, why, which setting, and Retry', async ({ ch
   await expect(problem).toHaveCount(0);
 });
 
-test('an unknown model: another one is chosen, and Retry asks that', async ({ chat, upstream }) => {
+test('an unknown model: another one is chosen, and Retry asks that', async ({ chat, parlor, upstream }) => {
   await upstream.listModels('ghost', 'echo');
+  await parlor.restart(); // A list is taken for true for a while.
   await chat.open();
   await chat.say('Hello');
   const problem = chat.answers.getByRole('alert');

@@ -251,7 +251,7 @@ impl Settings {
         }
         settings
             .endpoints
-            .extend(endpoint_from_environment(&settings.endpoints, &env));
+            .extend(endpoint_from_environment(&settings.endpoints, env));
         settings.server.addr = overrides.addr.unwrap_or(settings.server.addr);
         if let Some(data) = &overrides.data {
             settings.server.data.clone_from(data);

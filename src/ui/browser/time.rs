@@ -62,8 +62,11 @@ pub async fn sleep(ms: f64) {
     let _ = JsFuture::from(promise).await;
 }
 
+/// What is called when the time has come; it must live until then.
+type Callback = SendWrapper<Closure<dyn FnMut()>>;
+
 /// A call that is to come. Dropping this calls it off.
-pub struct Timer(Option<(i32, SendWrapper<Closure<dyn FnMut()>>)>);
+pub struct Timer(Option<(i32, Callback)>);
 
 impl Timer {
     /// The call comes, whatever becomes of this.

@@ -295,7 +295,7 @@ impl RunView {
 }
 
 /// Sets a signal if its value is another one, so that nothing runs for nothing.
-fn set<T, V>(signal: &ArcRwSignal<T>, value: &V) -> ()
+fn set<T, V>(signal: &ArcRwSignal<T>, value: &V)
 where
     T: PartialEq<V> + Send + Sync + 'static,
     V: ?Sized + ToOwned<Owned = T>,
