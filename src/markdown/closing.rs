@@ -117,14 +117,17 @@ impl Closing {
                 (open, line_start(text, item.start))
             }
             Block::Table { rows, .. } => {
-                // Possible after a definition, as the paragraph that the header line could be; its lead would be code.
-                if before.is_none() && is_indented(&text[begin..]) {
-                    return 0;
-                }
-                let header = || Some(text[begin..].split_inclusive('\n').take(2).collect());
+                let header = || Some(text[begin..].split_inclusive('\n').take(2).collect::<String>());
                 let Some(lead) = lead_of(before, header) else {
                     return 0;
                 };
+                if before.is_none() {
+                    // After a definition the head of a table may look like the begin of an item or of code.
+                    parsed = lead.len();
+                    if !matches!(parse::read(&lead, 0).blocks[..], [Block::Table { .. }]) {
+                        return parsed;
+                    }
+                }
                 (
                     Open {
                         kind: Kind::Table,

@@ -112,7 +112,11 @@ fn attributes(tag: &str) -> (String, BTreeMap<String, String>) {
                 rest = quoted.get(end + 1..).unwrap_or_default();
                 decode(&quoted[..end])
             }
-            None => String::new(),
+            // Only raw HTML in the examples has such: nothing is compared with it.
+            None => {
+                rest = rest.trim_start_matches('=');
+                String::new()
+            }
         };
         attributes.insert(key, value);
     }

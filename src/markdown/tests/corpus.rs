@@ -107,6 +107,7 @@ pub const BROKE_ONCE: &[&str] = &[
     "    ```rust\n[^1]: n\n    [^1]: - [ ] a\n",
     "`\n---\n[a]: /u\n    | a | b |\n|---|:-:|\n",
     "[b]: <x y>\n\n[^n]\\[b]: <x y>\n",
+    "[a]: /u\n2. a | b\n--|--\n",
 ];
 
 /// Texts that are not what they seem at first.

@@ -50,7 +50,7 @@ fn CopyButton(text: Text) -> impl IntoView {
             {move || if label.get() > 0 { "Copied" } else { "Copy" }}
         </button>
         <span class="md-status" role="status">
-            {move || if status.get() > 0 { "Copied" } else { "" }}
+            {move || (status.get() > 0).then_some("Copied")}
         </span>
     }
 }

@@ -29,8 +29,10 @@ struct Source {
 #[derive(Debug)]
 enum Text {
     /// Read at once. It is kept in case that there is more of it after all.
-    Finished(String),
+    Whole(String),
     Growing(Box<Document>),
+    /// Has grown to its end.
+    Grown(Box<Document>),
 }
 
 impl MarkdownState {
@@ -43,7 +45,7 @@ impl MarkdownState {
 
     /// Shows a text of which all is there.
     pub fn finished(text: &str) -> Self {
-        let state = Self::empty(Text::Finished(text.to_owned()));
+        let state = Self::empty(Text::Whole(text.to_owned()));
         let nodes = state.with_source(|source| source.maker.nodes(&parse(text)));
         state.nodes.splice(0, nodes);
         state.link_footnotes();
@@ -68,26 +70,32 @@ impl MarkdownState {
             return;
         }
         self.with_source(|Source { maker, text: old }| {
-            if let Text::Finished(before) = old {
-                let mut document = Document::new();
-                document.push(before);
-                self.nodes.splice(0, maker.nodes(document.blocks()));
-                *old = Text::Growing(Box::new(document));
-            }
-            if let Text::Growing(document) = old {
-                self.follow(maker, &document.push(text));
-            }
+            let mut document = match std::mem::replace(old, Text::Whole(String::new())) {
+                Text::Growing(document) | Text::Grown(document) => document,
+                Text::Whole(before) => {
+                    let mut document = Box::new(Document::new());
+                    document.push(&before);
+                    self.nodes.splice(0, maker.nodes(document.blocks()));
+                    document
+                }
+            };
+            self.follow(maker, &document.push(text));
+            *old = Text::Growing(document);
         });
     }
 
     /// Nothing more will come: shows the end of the text as it really is, and links its footnotes.
     pub fn finish(&self) {
-        self.with_source(|source| {
-            if let Text::Growing(document) = &mut source.text {
-                self.follow(&mut source.maker, &document.finish());
-            }
+        self.with_source(|Source { maker, text }| {
+            *text = match std::mem::replace(text, Text::Whole(String::new())) {
+                Text::Growing(mut document) => {
+                    self.follow(maker, &document.finish());
+                    self.link_footnotes();
+                    Text::Grown(document)
+                }
+                ended => ended,
+            };
         });
-        self.link_footnotes();
     }
 
     fn follow(&self, maker: &mut Maker, patches: &[Patch]) {
