@@ -425,6 +425,8 @@ async fn bad_requests_get_a_problem_and_change_nothing() {
         assert_eq!(json(response).await["code"], code, "case {n}");
     }
     assert_eq!(calls(&upstream).len(), 0);
+    let rpc = parlor.post("/rpc/send_message", &json!({ "intent": "x".repeat(3_000_000) }));
+    assert_eq!(rpc.send().await.unwrap().status(), 413);
     let list = parlor.follow("/api/events?after=1").await.rest().await;
     assert_eq!(list, [json!({ "type": "reset" })], "the log is still empty");
 }

@@ -9,6 +9,7 @@ use axum::{
 use leptos::{nonce::use_nonce, prelude::*};
 use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
 use leptos_meta::MetaTags;
+use tower_http::limit::RequestBodyLimitLayer;
 
 use super::AppState;
 use crate::{
@@ -29,6 +30,8 @@ pub fn routes(app: &AppState) -> Router<AppState> {
     };
     Router::new()
         .leptos_routes_with_context(app, pages, context, shell)
+        // Server functions read their bodies themselves, past the limit of the other handlers.
+        .layer(RequestBodyLimitLayer::new(app.settings.limits.request_bytes))
         .merge(assets::router())
         .fallback(not_found)
 }

@@ -102,3 +102,45 @@ fn what_can_not_be_used_is_named() {
     let error = read("", &[("PARLOR_ADDR", "nowhere")]).unwrap_err().to_string();
     assert!(error.contains("PARLOR_ADDR is set to “nowhere”"), "{error}");
 }
+
+/// The file that comes with Parlor names every setting with its default, behind a `#`.
+#[test]
+fn the_file_that_comes_with_parlor_says_the_defaults() {
+    let file = include_str!("../../Leptos.toml");
+    assert_eq!(read(file, &[]).unwrap(), Settings::default());
+    let examples = [
+        "# [[",
+        "# name",
+        "# base_url",
+        "# api_key_env",
+        "# headers",
+        "# default",
+        "# local",
+    ];
+    let uncommented: Vec<&str> = file
+        .lines()
+        .filter(|line| !examples.iter().any(|example| line.starts_with(example)))
+        .map(|line| match line.strip_prefix("# ") {
+            Some(setting)
+                if setting
+                    .split_once(" = ")
+                    .is_some_and(|(name, _)| !name.contains(' ')) =>
+            {
+                setting
+            }
+            _ => line,
+        })
+        .collect();
+    let settings = read(&uncommented.join("\n"), &[]).unwrap();
+    assert_eq!(settings, Settings::default());
+    for name in [
+        "addr",
+        "data",
+        "discover",
+        "message_bytes",
+        "silence_seconds",
+        "keep_events",
+    ] {
+        assert!(uncommented.iter().any(|line| line.starts_with(name)), "{name}");
+    }
+}

@@ -1,0 +1,89 @@
+//! What changes a conversation as a whole: one of its columns, or that it exists.
+
+use sqlx::SqliteConnection;
+
+use super::{super::id, Batch, Failure, blank};
+use crate::{
+    protocol::{ConversationId, EventBody, UserId},
+    storage::{Outcome, Refusal},
+};
+
+impl Batch {
+    /// Sets one column of a conversation to `value` and logs the event, if the conversation is the user's.
+    pub(super) async fn update(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        sql: &'static str,
+        value: &str,
+        event: EventBody,
+    ) -> Result<Outcome, Failure> {
+        let updated = sqlx::query(sql)
+            .bind(user_id.to_string())
+            .bind(conversation_id.to_string())
+            .bind(value)
+            .execute(&mut *connection)
+            .await?;
+        if updated.rows_affected() == 0 {
+            Err(Refusal::NotFound)?;
+        }
+        self.log(connection, user_id, conversation_id, None, event)
+            .await?;
+        Ok(Outcome::Done)
+    }
+
+    pub(super) async fn delete(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Outcome, Failure> {
+        let (user, conversation) = (user_id.to_string(), conversation_id.to_string());
+        let active = sqlx::query(
+            "SELECT id FROM runs WHERE user_id = ? AND conversation_id = ? AND status IN ('running', 'waiting')",
+        )
+        .bind(&user)
+        .bind(&conversation)
+        .fetch_all(&mut *connection)
+        .await?;
+        let deleted = sqlx::query("DELETE FROM conversations WHERE user_id = ? AND id = ?")
+            .bind(&user)
+            .bind(&conversation)
+            .execute(&mut *connection)
+            .await?;
+        if deleted.rows_affected() == 0 {
+            Err(Refusal::NotFound)?;
+        }
+        for run in &active {
+            self.orphaned.insert(id(run, "id")?);
+        }
+        // The log keeps the positions, and nothing of what was said.
+        sqlx::query(
+            "UPDATE events SET message_id = NULL, event = json_object('position', position, \
+             'conversation_id', conversation_id, 'type', 'empty') WHERE user_id = ? AND conversation_id = ?",
+        )
+        .bind(&user)
+        .bind(&conversation)
+        .execute(&mut *connection)
+        .await?;
+        self.events
+            .iter_mut()
+            .filter(|logged| logged.event.conversation_id == conversation_id)
+            .for_each(blank);
+        sqlx::query("DELETE FROM intents WHERE user_id = ? AND started ->> 'conversation_id' = ?")
+            .bind(&user)
+            .bind(&conversation)
+            .execute(&mut *connection)
+            .await?;
+        self.log(
+            connection,
+            user_id,
+            conversation_id,
+            None,
+            EventBody::ConversationDeleted,
+        )
+        .await?;
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,47 @@
+//! The intents that were done: the same one again does nothing again.
+
+use sqlx::{Row, SqliteConnection};
+
+use super::Failure;
+use crate::{
+    protocol::{IntentId, Timestamp, UserId, intent::Started},
+    storage::Refusal,
+};
+
+/// What was started when this intent came before, if it did.
+pub(super) async fn known_intent(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    intent: IntentId,
+    fingerprint: &str,
+) -> Result<Option<Started>, Failure> {
+    let row = sqlx::query("SELECT fingerprint, started FROM intents WHERE user_id = ? AND id = ?")
+        .bind(user_id.to_string())
+        .bind(intent.to_string())
+        .fetch_optional(connection)
+        .await?;
+    let Some(row) = row else { return Ok(None) };
+    if row.try_get::<&str, _>("fingerprint")? != fingerprint {
+        Err(Refusal::IntentReused)?;
+    }
+    Ok(Some(serde_json::from_str(row.try_get("started")?)?))
+}
+
+pub(super) async fn remember(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    intent: IntentId,
+    fingerprint: &str,
+    started: Started,
+    at: Timestamp,
+) -> Result<(), Failure> {
+    sqlx::query("INSERT INTO intents (user_id, id, fingerprint, started, created_at) VALUES (?, ?, ?, ?, ?)")
+        .bind(user_id.to_string())
+        .bind(intent.to_string())
+        .bind(fingerprint)
+        .bind(serde_json::to_string(&started)?)
+        .bind(at.0)
+        .execute(connection)
+        .await?;
+    Ok(())
+}

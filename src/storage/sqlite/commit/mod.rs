@@ -1,0 +1,286 @@
+//! The one place that writes: several changes in one transaction, a savepoint for each.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
+
+use sqlx::{Connection, QueryBuilder, Sqlite, SqliteConnection};
+
+use self::intents::{known_intent, remember};
+use super::{Writer, read};
+use crate::{
+    protocol::{ConversationId, Event, EventBody, MessageId, Position, Timestamp, UserId},
+    storage::{Change, Committed, LoggedEvent, Outcome, Refusal, StorageError},
+};
+
+mod conversations;
+mod intents;
+mod turns;
+
+/// Rows in one INSERT: fewer round trips to the database's thread, yet well under SQLite's limit of 32,766
+/// bound values.
+const ROWS_PER_INSERT: usize = 200;
+
+/// Why a change was left out.
+enum Failure {
+    Refused(Refusal),
+    Broken(StorageError),
+}
+
+impl<E: Into<StorageError>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Broken(error.into())
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl Writer {
+    pub(super) async fn commit(
+        &mut self,
+        at: Timestamp,
+        changes: &[Change],
+    ) -> Result<Committed, StorageError> {
+        let mut tx = self.connection.begin_with("BEGIN IMMEDIATE").await?;
+        let mut batch = Batch {
+            at,
+            heads: BTreeMap::new(),
+            events: Vec::new(),
+            orphaned: HashSet::new(),
+        };
+        let mut outcomes = Vec::with_capacity(changes.len());
+        for change in changes {
+            let orphan = match change {
+                Change::Append { run, .. } | Change::End { run, .. } => {
+                    self.orphans.contains(&run.message_id) || batch.orphaned.contains(&run.message_id)
+                }
+                _ => false,
+            };
+            outcomes.push(if orphan {
+                Err(Refusal::NotFound)
+            } else {
+                batch.add(&mut tx, change).await?
+            });
+        }
+        batch.store(&mut tx).await?;
+        tx.commit().await?;
+        // Only now: what was rolled back has orphaned nothing.
+        self.orphans.extend(batch.orphaned);
+        for change in changes {
+            if let Change::End { run, .. } = change {
+                self.orphans.remove(&run.message_id);
+            }
+        }
+        Ok(Committed {
+            outcomes,
+            events: batch.events.into_iter().map(Arc::new).collect(),
+        })
+    }
+}
+
+/// What the changes of one transaction have come to so far.
+struct Batch {
+    at: Timestamp,
+    /// The last position of each log that has grown.
+    heads: BTreeMap<UserId, Position>,
+    events: Vec<LoggedEvent>,
+    /// Active runs whose conversation was deleted.
+    orphaned: HashSet<MessageId>,
+}
+
+impl Batch {
+    /// Does one change, or nothing of it.
+    async fn add(
+        &mut self,
+        connection: &mut SqliteConnection,
+        change: &Change,
+    ) -> Result<Result<Outcome, Refusal>, StorageError> {
+        if let Change::Append { run, events } = change {
+            // Nothing but the log, which is written at the end: no savepoint needed.
+            for event in events {
+                self.log(
+                    connection,
+                    run.user_id,
+                    run.conversation_id,
+                    Some(run.message_id),
+                    event.clone(),
+                )
+                .await?;
+            }
+            return Ok(Ok(Outcome::Done));
+        }
+        let (events, heads) = (self.events.len(), self.heads.clone());
+        let mut savepoint = connection.begin().await?;
+        match self.apply(&mut savepoint, change).await {
+            Ok(outcome) => {
+                savepoint.commit().await?;
+                Ok(Ok(outcome))
+            }
+            Err(failure) => {
+                savepoint.rollback().await?;
+                self.events.truncate(events);
+                self.heads = heads;
+                match failure {
+                    Failure::Refused(refusal) => Ok(Err(refusal)),
+                    Failure::Broken(error) => Err(error),
+                }
+            }
+        }
+    }
+
+    async fn apply(
+        &mut self,
+        connection: &mut SqliteConnection,
+        change: &Change,
+    ) -> Result<Outcome, Failure> {
+        match change {
+            Change::Send {
+                user_id,
+                intent,
+                start,
+            } => {
+                let id = intent.intent_id;
+                if let Some(started) = known_intent(connection, *user_id, id, &start.fingerprint).await? {
+                    return Ok(Outcome::Started { started, again: true });
+                }
+                let started = self.send(connection, *user_id, intent, start).await?;
+                remember(connection, *user_id, id, &start.fingerprint, started, self.at).await?;
+                Ok(Outcome::Started {
+                    started,
+                    again: false,
+                })
+            }
+            Change::Regenerate {
+                user_id,
+                intent,
+                start,
+            } => {
+                let id = intent.intent_id;
+                if let Some(started) = known_intent(connection, *user_id, id, &start.fingerprint).await? {
+                    return Ok(Outcome::Started { started, again: true });
+                }
+                let started = self.regenerate(connection, *user_id, intent, start).await?;
+                remember(connection, *user_id, id, &start.fingerprint, started, self.at).await?;
+                Ok(Outcome::Started {
+                    started,
+                    again: false,
+                })
+            }
+            Change::Append { .. } => Ok(Outcome::Done),
+            Change::End { run, events, message } => self.end(connection, run, events, message).await,
+            Change::Rename {
+                user_id,
+                conversation_id,
+                title,
+            } => {
+                let event = EventBody::ConversationRenamed { title: title.clone() };
+                let sql = "UPDATE conversations SET title = ?3 WHERE user_id = ?1 AND id = ?2";
+                self.update(connection, *user_id, *conversation_id, sql, title, event)
+                    .await
+            }
+            Change::ChooseModel {
+                user_id,
+                conversation_id,
+                model,
+            } => {
+                let event = EventBody::ModelChosen { model: model.clone() };
+                let sql = "UPDATE conversations SET model = ?3 WHERE user_id = ?1 AND id = ?2";
+                self.update(connection, *user_id, *conversation_id, sql, model, event)
+                    .await
+            }
+            Change::SelectLeaf {
+                user_id,
+                conversation_id,
+                leaf_id,
+            } => {
+                let event = EventBody::LeafSelected { leaf_id: *leaf_id };
+                let sql = "UPDATE conversations SET active_leaf = ?3 WHERE user_id = ?1 AND id = ?2 AND EXISTS \
+                           (SELECT 1 FROM messages WHERE id = ?3 AND conversation_id = ?2)";
+                self.update(
+                    connection,
+                    *user_id,
+                    *conversation_id,
+                    sql,
+                    &leaf_id.to_string(),
+                    event,
+                )
+                .await
+            }
+            Change::Delete {
+                user_id,
+                conversation_id,
+            } => self.delete(connection, *user_id, *conversation_id).await,
+        }
+    }
+
+    /// Gives an event the next position of its user's log. It is written with the batch.
+    async fn log(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        message_id: Option<MessageId>,
+        body: EventBody,
+    ) -> Result<Position, StorageError> {
+        let head = match self.heads.get(&user_id) {
+            Some(head) => *head,
+            None => read::log_bounds(connection, user_id).await?.head,
+        };
+        let position = head.next();
+        let event = Event {
+            position,
+            conversation_id,
+            message_id,
+            body,
+        };
+        let json = serde_json::to_string(&event)?;
+        self.heads.insert(user_id, position);
+        self.events.push(LoggedEvent { user_id, event, json });
+        Ok(position)
+    }
+
+    /// Writes the events and the logs' new ends.
+    async fn store(&self, connection: &mut SqliteConnection) -> Result<(), StorageError> {
+        for events in self.events.chunks(ROWS_PER_INSERT) {
+            let mut insert: QueryBuilder<Sqlite> = QueryBuilder::new(
+                "INSERT INTO events (user_id, position, conversation_id, message_id, created_at, event) ",
+            );
+            insert.push_values(events, |mut row, logged| {
+                row.push_bind(logged.user_id.to_string())
+                    .push_bind(logged.event.position.0.cast_signed())
+                    .push_bind(logged.event.conversation_id.to_string())
+                    .push_bind(logged.event.message_id.map(|id| id.to_string()))
+                    .push_bind(self.at.0)
+                    .push_bind(&logged.json);
+            });
+            // Statements of many lengths would push the others out of the cache.
+            insert
+                .build()
+                .persistent(events.len() == ROWS_PER_INSERT || events.len() < 8)
+                .execute(&mut *connection)
+                .await?;
+        }
+        for (user_id, head) in &self.heads {
+            sqlx::query("UPDATE users SET position = ? WHERE id = ?")
+                .bind(head.0.cast_signed())
+                .bind(user_id.to_string())
+                .execute(&mut *connection)
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+/// Empties an event that is not yet stored.
+fn blank(logged: &mut LoggedEvent) {
+    logged.event.message_id = None;
+    logged.event.body = EventBody::Empty;
+    if let Ok(json) = serde_json::to_string(&logged.event) {
+        logged.json = json;
+    }
+}

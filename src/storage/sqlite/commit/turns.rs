@@ -1,0 +1,273 @@
+//! Turns: saving a message, starting the run that answers it, ending it.
+
+use sqlx::{Row, SqliteConnection};
+
+use super::{
+    super::{id, optional_id, read},
+    Batch, Failure,
+};
+use crate::{
+    protocol::{
+        AssistantMessage, ConversationId, EventBody, MessageBody, MessageId, Position, Timestamp, UserId,
+        intent::{Regenerate, SendMessage, Started, title_from},
+    },
+    storage::{Outcome, Refusal, RunKey, Start},
+};
+
+impl Batch {
+    pub(super) async fn send(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        intent: &SendMessage,
+        start: &Start,
+    ) -> Result<Started, Failure> {
+        let SendMessage {
+            conversation_id,
+            user_message_id,
+            text,
+            ..
+        } = intent;
+        let run = start.run;
+        sqlx::query("INSERT INTO users (id, position) VALUES (?, 0) ON CONFLICT DO NOTHING")
+            .bind(user_id.to_string())
+            .execute(&mut *connection)
+            .await?;
+        let conversation = sqlx::query("SELECT user_id, active_leaf, model FROM conversations WHERE id = ?")
+            .bind(conversation_id.to_string())
+            .fetch_optional(&mut *connection)
+            .await?;
+        let (parent_id, chosen) = match conversation {
+            Some(row) if id::<UserId>(&row, "user_id")? != user_id => Err(Refusal::NotFound)?,
+            Some(row) => (optional_id(&row, "active_leaf")?, row.try_get("model")?),
+            None => {
+                let title = title_from(text);
+                sqlx::query(
+                    "INSERT INTO conversations (id, user_id, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?)",
+                )
+                .bind(conversation_id.to_string())
+                .bind(user_id.to_string())
+                .bind(&title)
+                .bind(self.at.0)
+                .bind(self.at.0)
+                .execute(&mut *connection)
+                .await?;
+                let created = EventBody::ConversationCreated {
+                    title,
+                    created_at: self.at,
+                };
+                self.log(connection, user_id, *conversation_id, None, created)
+                    .await?;
+                (None, None)
+            }
+        };
+        let saved = EventBody::UserMessageSaved {
+            user_message_id: *user_message_id,
+            expected_assistant_message_id: run,
+            parent_id,
+            text: text.clone(),
+            created_at: self.at,
+        };
+        let position = self
+            .log(connection, user_id, *conversation_id, Some(run), saved)
+            .await?;
+        let body = MessageBody::User { text: text.clone() };
+        let place = Place {
+            user_id,
+            conversation_id: *conversation_id,
+            parent_id,
+            position,
+        };
+        insert_message(connection, place, *user_message_id, self.at, &body).await?;
+        let key = RunKey {
+            user_id,
+            conversation_id: *conversation_id,
+            message_id: run,
+        };
+        let model = intent
+            .model
+            .clone()
+            .or(chosen)
+            .unwrap_or_else(|| start.default_model.clone());
+        self.start(connection, key, *user_message_id, &model, position)
+            .await?;
+        Ok(Started {
+            conversation_id: *conversation_id,
+            user_message_id: *user_message_id,
+            assistant_message_id: run,
+        })
+    }
+
+    pub(super) async fn regenerate(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        intent: &Regenerate,
+        start: &Start,
+    ) -> Result<Started, Failure> {
+        let Some((conversation_id, message)) = read::message(connection, user_id, intent.message_id).await?
+        else {
+            Err(Refusal::NotFound)?
+        };
+        let (Some(_), Some(parent_id)) = (message.assistant(), message.parent_id) else {
+            Err(Refusal::NotFound)?
+        };
+        if conversation_id != intent.conversation_id {
+            Err(Refusal::NotFound)?;
+        }
+        let chosen: Option<String> =
+            sqlx::query_scalar("SELECT model FROM conversations WHERE user_id = ? AND id = ?")
+                .bind(user_id.to_string())
+                .bind(conversation_id.to_string())
+                .fetch_one(&mut *connection)
+                .await?;
+        let model = intent
+            .model
+            .clone()
+            .or(chosen)
+            .unwrap_or_else(|| start.default_model.clone());
+        let key = RunKey {
+            user_id,
+            conversation_id,
+            message_id: start.run,
+        };
+        self.start(connection, key, parent_id, &model, Position(u64::MAX))
+            .await?;
+        Ok(Started {
+            conversation_id,
+            user_message_id: parent_id,
+            assistant_message_id: start.run,
+        })
+    }
+
+    /// Starts a run that answers `parent_id`. Its first event is at `first`, or is the start itself.
+    async fn start(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: RunKey,
+        parent_id: MessageId,
+        model: &str,
+        first: Position,
+    ) -> Result<(), Failure> {
+        let started = EventBody::RunStarted {
+            parent_id,
+            model: model.to_owned(),
+            created_at: self.at,
+        };
+        let RunKey {
+            user_id,
+            conversation_id,
+            message_id,
+        } = run;
+        let position = self
+            .log(connection, user_id, conversation_id, Some(message_id), started)
+            .await?;
+        let place = Place {
+            user_id,
+            conversation_id,
+            parent_id: Some(parent_id),
+            position,
+        };
+        let body = MessageBody::Assistant(AssistantMessage::started(model));
+        insert_message(connection, place, message_id, self.at, &body).await?;
+        sqlx::query(
+            "INSERT INTO runs (id, user_id, conversation_id, status, first_position) \
+             VALUES (?, ?, ?, 'running', ?)",
+        )
+        .bind(message_id.to_string())
+        .bind(user_id.to_string())
+        .bind(conversation_id.to_string())
+        .bind(first.min(position).0.cast_signed())
+        .execute(&mut *connection)
+        .await
+        .map_err(|error| taken(error, Refusal::RunActive))?;
+        sqlx::query("UPDATE conversations SET active_leaf = ?, model = ?, updated_at = ? WHERE id = ?")
+            .bind(message_id.to_string())
+            .bind(model)
+            .bind(self.at.0)
+            .bind(conversation_id.to_string())
+            .execute(connection)
+            .await?;
+        Ok(())
+    }
+
+    pub(super) async fn end(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        events: &[EventBody],
+        message: &AssistantMessage,
+    ) -> Result<Outcome, Failure> {
+        let mut last = Position(0);
+        for event in events {
+            last = self
+                .log(
+                    connection,
+                    run.user_id,
+                    run.conversation_id,
+                    Some(run.message_id),
+                    event.clone(),
+                )
+                .await?;
+        }
+        let ended = sqlx::query(
+            "UPDATE runs SET status = ?, last_position = ? \
+             WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
+        )
+        .bind(message.status.as_str())
+        .bind(last.0.cast_signed())
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .execute(&mut *connection)
+        .await?;
+        if ended.rows_affected() == 0 {
+            Err(Refusal::NotFound)?;
+        }
+        sqlx::query("UPDATE messages SET body = ? WHERE id = ?")
+            .bind(serde_json::to_string(&MessageBody::Assistant(message.clone()))?)
+            .bind(run.message_id.to_string())
+            .execute(connection)
+            .await?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// Where a message belongs.
+struct Place {
+    user_id: UserId,
+    conversation_id: ConversationId,
+    parent_id: Option<MessageId>,
+    position: Position,
+}
+
+async fn insert_message(
+    connection: &mut SqliteConnection,
+    place: Place,
+    id: MessageId,
+    at: Timestamp,
+    body: &MessageBody,
+) -> Result<(), Failure> {
+    sqlx::query(
+        "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
+         VALUES (?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(id.to_string())
+    .bind(place.user_id.to_string())
+    .bind(place.conversation_id.to_string())
+    .bind(place.parent_id.map(|id| id.to_string()))
+    .bind(place.position.0.cast_signed())
+    .bind(at.0)
+    .bind(serde_json::to_string(body)?)
+    .execute(connection)
+    .await
+    .map_err(|error| taken(error, Refusal::IntentReused))?;
+    Ok(())
+}
+
+/// A row with this key is there already: the request's fault, not the database's.
+fn taken(error: sqlx::Error, refusal: Refusal) -> Failure {
+    match &error {
+        sqlx::Error::Database(cause) if cause.is_unique_violation() => Failure::Refused(refusal),
+        _ => Failure::Broken(error.into()),
+    }
+}
