@@ -117,7 +117,8 @@ fn keep_draft(live: Live, area: NodeRef<html::Textarea>) {
         }
         browser::fit_height(&area);
         if before != Some(place) {
-            browser::focus_to_write(&area);
+            // A frame later: where there was nobody to write to, the box is still hidden now.
+            browser::next_frame(move || browser::focus_to_write(&area));
         }
         place
     });
