@@ -78,6 +78,7 @@ pub struct Cores {
 /// What became of a server that was killed in the middle of its work.
 #[derive(Clone, Debug, Serialize)]
 pub struct Killed {
+    /// Those of which a client had seen something.
     pub runs: usize,
     /// From the start of the next process until it is ready: it ends what the last one left running before that.
     pub ready_ms: f64,

@@ -165,7 +165,9 @@ async fn measure(options: &Options) -> Result<Report, Error> {
     parlor.stop().await?;
 
     if options.does(Part::Kill) {
-        let killed = survival::measure(&programs, &upstream, if options.quick { 10 } else { 100 }).await?;
+        let most = options.runs.iter().copied().max().unwrap_or(1);
+        let runs = if options.quick { most.min(20) } else { most };
+        let killed = survival::measure(&programs, &upstream, runs).await?;
         print::killed(report.killed.insert(killed));
     }
     if options.does(Part::Startup) {
