@@ -35,6 +35,7 @@ fmt: ## format the Rust code
 
 bench: ## measure speed and size with the release build
 	@scripts/xtask release
+	@scripts/with-toolchain cargo build --release --package upstream
 	@scripts/with-toolchain cargo run --release --package parlor-bench -- $(ARGS)
 
 release: ## dist/parlor: one file, its assets inside
