@@ -8,6 +8,22 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Timestamp(pub i64);
 
+/// The months' names, January first.
+pub const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
 const MS_PER_DAY: i64 = 86_400_000;
 
 impl Timestamp {
@@ -47,20 +63,6 @@ impl Timestamp {
 
     /// `21 November 2026`, for a heading or a label in UTC.
     pub fn long_date(self) -> String {
-        const MONTHS: [&str; 12] = [
-            "January",
-            "February",
-            "March",
-            "April",
-            "May",
-            "June",
-            "July",
-            "August",
-            "September",
-            "October",
-            "November",
-            "December",
-        ];
         let (year, month, day) = self.date();
         format!("{day} {} {year}", MONTHS[month as usize - 1])
     }

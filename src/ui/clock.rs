@@ -4,7 +4,7 @@
 //! clock is the server's, sent with the page. After that the browser's own takes over.
 
 use super::browser;
-use crate::protocol::Timestamp;
+use crate::protocol::{Timestamp, time};
 
 const MS_PER_DAY: i64 = 86_400_000;
 
@@ -89,21 +89,7 @@ impl Group {
             Self::Yesterday => "Yesterday".into(),
             Self::Week => "Previous 7 days".into(),
             Self::Month { year, month } => {
-                const MONTHS: [&str; 12] = [
-                    "January",
-                    "February",
-                    "March",
-                    "April",
-                    "May",
-                    "June",
-                    "July",
-                    "August",
-                    "September",
-                    "October",
-                    "November",
-                    "December",
-                ];
-                let mut label = String::from(MONTHS[month as usize - 1]);
+                let mut label = String::from(time::MONTHS[month as usize - 1]);
                 label.push(' ');
                 label.push_str(&year.to_string());
                 label
