@@ -13,7 +13,7 @@ use crate::{
     clock,
     hub::Hub,
     protocol::{EventBody, MessageId},
-    storage::{Change, Outcome, Refusal, RunKey, Storage, StorageError},
+    storage::{Change, Outcome, Refusal, RunKey, Storage},
 };
 
 /// How many changes may wait.
@@ -100,7 +100,7 @@ async fn write(storage: Arc<dyn Storage>, hub: Arc<Hub>, mut entries: mpsc::Rece
                 }
                 Err(error) => {
                     tracing::error!(%error, "could not commit; trying again in {delay:?}");
-                    refuse_intents(&mut changes, &mut waiting, &error);
+                    refuse_intents(&mut changes, &mut waiting);
                     tokio::time::sleep(delay).await;
                     delay = (delay * 2).min(RETRY.1);
                 }
@@ -113,7 +113,6 @@ async fn write(storage: Arc<dyn Storage>, hub: Arc<Hub>, mut entries: mpsc::Rece
 fn refuse_intents(
     changes: &mut Vec<Change>,
     waiting: &mut Vec<Option<oneshot::Sender<Result<Outcome, JournalError>>>>,
-    _error: &StorageError,
 ) {
     let entries = std::mem::take(changes).into_iter().zip(std::mem::take(waiting));
     for (change, done) in entries {

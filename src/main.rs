@@ -42,6 +42,7 @@ async fn main() -> ExitCode {
         .with_writer(std::io::stderr)
         .init();
     let Command::Serve { addr, data, config } = Cli::parse().command;
+    allow_many_sockets();
     match serve(Overrides {
         file: config,
         addr,
@@ -53,6 +54,21 @@ async fn main() -> ExitCode {
         Err(error) => {
             eprintln!("Parlor can't start: {error}");
             ExitCode::FAILURE
+        }
+    }
+}
+
+/// A conversation that streams takes two sockets, one to the reader and one to the model, and many systems give a process
+/// 1,024 files unless it asks for more.
+fn allow_many_sockets() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit, setrlimit};
+        const WANTED: u64 = 65_536;
+        let mut limit = getrlimit(Resource::Nofile);
+        limit.current = Some(limit.maximum.map_or(WANTED, |maximum| maximum.min(WANTED)));
+        if let Err(error) = setrlimit(Resource::Nofile, limit) {
+            tracing::debug!(%error, "the limit of open files stays as it is");
         }
     }
 }

@@ -77,6 +77,7 @@ impl Server {
         signal: impl Future<Output = ()> + Send + 'static,
     ) -> std::io::Result<()> {
         let Self { app, writer } = self;
+        let storage = app.storage.clone();
         let limit = Duration::from_secs_f64(app.settings.timeouts.shutdown_seconds);
         let trimming = tokio::spawn(trim(app.clone()));
         let down = CancellationToken::new();
@@ -118,6 +119,9 @@ impl Server {
             writer.await.ok()
         })
         .await;
+        if let Err(error) = storage.close().await {
+            tracing::warn!(%error, "could not tidy up the database; nothing is lost");
+        }
         Ok(())
     }
 }
@@ -140,6 +144,7 @@ async fn trim(app: AppState) {
 /// The endpoints as the settings name them, and where to look if they name none.
 fn models_config(settings: &Settings) -> ModelsConfig {
     let max_frame = settings.limits.model_event_bytes;
+    let connect_timeout = Duration::from_secs_f64(settings.timeouts.connect_seconds);
     let endpoints = settings.endpoints.iter().map(|endpoint| {
         let from_environment = endpoint.name == settings::ENVIRONMENT_ENDPOINT;
         EndpointConfig {
@@ -159,6 +164,7 @@ fn models_config(settings: &Settings) -> ModelsConfig {
                 .map(|(name, value)| (name.clone(), value.as_str().into()))
                 .collect(),
             max_frame,
+            connect_timeout,
             ..EndpointConfig::new(&endpoint.name, &endpoint.base_url)
         }
     });
@@ -169,6 +175,7 @@ fn models_config(settings: &Settings) -> ModelsConfig {
         candidates: local
             .map(|(name, base_url)| EndpointConfig {
                 max_frame,
+                connect_timeout,
                 ..EndpointConfig::new(name, base_url)
             })
             .collect(),

@@ -66,6 +66,9 @@ CREATE TABLE events (
     PRIMARY KEY (user_id, position)
 ) STRICT, WITHOUT ROWID;
 
+-- What a run has produced so far is read from here whenever its conversation is opened.
+CREATE INDEX events_of_run ON events (message_id, position) WHERE message_id IS NOT NULL;
+
 -- What was asked for under a client's intent id, so that asking again does nothing again.
 CREATE TABLE intents (
     user_id         TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,

@@ -1,13 +1,16 @@
 //! What is known of an endpoint before it is asked. Where this comes from (file, environment) is the
 //! settings' business.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use reqwest::Url;
 use secrecy::SecretString;
 
 /// The longest SSE frame that is taken from a model server, unless the settings say otherwise.
 pub const DEFAULT_MAX_FRAME: usize = 1 << 20;
+
+/// How long a connection to a model server may take, unless the settings say otherwise.
+pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// One place where models are served over OpenAI's protocol.
 #[derive(Clone)]
@@ -28,6 +31,8 @@ pub struct EndpointConfig {
     pub models: Vec<String>,
     /// The longest SSE frame that is taken, in bytes.
     pub max_frame: usize,
+    /// How long a connection may take.
+    pub connect_timeout: Duration,
 }
 
 impl EndpointConfig {
@@ -42,6 +47,7 @@ impl EndpointConfig {
             headers: Vec::new(),
             models: Vec::new(),
             max_frame: DEFAULT_MAX_FRAME,
+            connect_timeout: DEFAULT_CONNECT_TIMEOUT,
         }
     }
 }
@@ -58,6 +64,7 @@ impl fmt::Debug for EndpointConfig {
             .field("headers", &self.headers)
             .field("models", &self.models)
             .field("max_frame", &self.max_frame)
+            .field("connect_timeout", &self.connect_timeout)
             .finish()
     }
 }

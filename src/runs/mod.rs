@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use futures::FutureExt;
+use futures::{FutureExt, StreamExt, stream};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +29,9 @@ use crate::{
 
 mod driver;
 mod history;
+
+/// How many runs that a crash left are ended at a time: their messages are in memory meanwhile.
+const RECOVERED_TOGETHER: usize = 64;
 
 /// Why a run was not started.
 #[derive(Debug, thiserror::Error)]
@@ -252,14 +255,16 @@ impl Runs {
     /// Ends what an earlier process left running. What those runs had produced is kept.
     pub async fn recover(&self) -> Result<usize, StorageError> {
         let left = self.0.storage.runs_with_status(RunStatus::Running).await?;
-        for run in &left {
-            self.interrupt(
-                run.key,
-                "interrupted",
-                "Parlor went down before the answer was finished.",
-            )
+        // Together, so that the journal commits them together.
+        stream::iter(&left)
+            .for_each_concurrent(RECOVERED_TOGETHER, |run| {
+                self.interrupt(
+                    run.key,
+                    "interrupted",
+                    "Parlor went down before the answer was finished.",
+                )
+            })
             .await;
-        }
         Ok(left.len())
     }
 

@@ -96,6 +96,8 @@ pub struct Limits {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Timeouts {
+    /// For a connection to a model server.
+    pub connect_seconds: f64,
     /// For the first token of an answer.
     pub first_token_seconds: f64,
     /// Between two tokens.
@@ -159,6 +161,7 @@ impl Default for Limits {
 impl Default for Timeouts {
     fn default() -> Self {
         Self {
+            connect_seconds: 10.0,
             first_token_seconds: 120.0,
             silence_seconds: 60.0,
             run_seconds: 3600.0,
@@ -281,6 +284,7 @@ impl Settings {
             }
         }
         let spans = [
+            ("timeouts.connect_seconds", self.timeouts.connect_seconds),
             ("timeouts.first_token_seconds", self.timeouts.first_token_seconds),
             ("timeouts.silence_seconds", self.timeouts.silence_seconds),
             ("timeouts.run_seconds", self.timeouts.run_seconds),

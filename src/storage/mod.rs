@@ -147,6 +147,8 @@ pub enum StorageError {
     Database(#[from] sqlx::Error),
     #[error("the database's schema: {0}")]
     Migration(#[from] sqlx::migrate::MigrateError),
+    #[error("another Parlor uses it (stop that one, or give this one another folder with --data)")]
+    InUse,
     #[error("the data folder: {0}")]
     Folder(#[from] std::io::Error),
     #[error("what is stored can't be read: {0}")]
@@ -214,4 +216,7 @@ pub trait Storage: Send + Sync + 'static {
     /// Forgets log entries and intents made before `before`, and all but the newest `keep` log entries, but
     /// nothing from the first event of a run that has not ended on. Gives how many entries it removed.
     async fn trim(&self, before: Timestamp, keep: u64) -> Result<u64, StorageError>;
+
+    /// Brings the files into the form in which they are best copied. Only after the last change.
+    async fn close(&self) -> Result<(), StorageError>;
 }

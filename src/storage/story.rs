@@ -514,6 +514,9 @@ async fn everything_survives_a_restart() {
     .await
     .unwrap();
     let before = storage.transcript(ANN, turn.run.conversation_id).await.unwrap();
+    let second = sqlite::Sqlite::open(folder.path()).await;
+    assert!(matches!(second, Err(StorageError::InUse)), "{second:?}");
+    storage.close().await.unwrap();
     drop(storage);
     let storage = sqlite::Sqlite::open(folder.path()).await.unwrap();
     assert_eq!(

@@ -103,7 +103,7 @@ impl OpenAi {
             headers.insert(header, value);
         }
 
-        let transport = Transport::new(&url, facts)?;
+        let transport = Transport::new(&url, facts, config.connect_timeout)?;
         let client = Client::build(transport.http().clone(), Address { openai, headers })
             .with_http_service(transport.service());
         Ok(Self {

@@ -13,7 +13,6 @@ use crate::providers::{
     install_tls,
 };
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// An error's description is read for so long, and so far.
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
 const ERROR_BODY_LIMIT: usize = 64 << 10;
@@ -26,9 +25,9 @@ pub struct Transport {
 }
 
 impl Transport {
-    pub fn new(url: &Url, facts: Facts) -> Result<Self, ModelError> {
+    pub fn new(url: &Url, facts: Facts, connect_timeout: Duration) -> Result<Self, ModelError> {
         let mut client = Client::builder()
-            .connect_timeout(CONNECT_TIMEOUT)
+            .connect_timeout(connect_timeout)
             // A redirect would take the key along, and make a GET of a POST.
             .redirect(redirect::Policy::none())
             .user_agent(concat!("parlor/", env!("CARGO_PKG_VERSION")));

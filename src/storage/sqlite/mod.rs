@@ -1,13 +1,18 @@
 //! Storage in an embedded SQLite file: one connection that writes, a few that read.
 
-use std::{path::Path, str::FromStr, sync::Arc};
+use std::{
+    fs::{File, TryLockError},
+    path::Path,
+    str::FromStr,
+    sync::Arc,
+};
 
 use async_trait::async_trait;
 use sqlx::{
     ConnectOptions, Row, SqliteConnection, SqlitePool,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 use super::{Change, Committed, LogPage, Storage, StorageError, StoredRun};
 use crate::protocol::{
@@ -15,6 +20,7 @@ use crate::protocol::{
     conversation_list::ListCursor,
 };
 
+mod checkpoint;
 mod commit;
 mod read;
 mod trim;
@@ -27,6 +33,9 @@ const FIRST_SAFE_VERSION: i32 = 3_051_003;
 /// The name of the database in the data folder.
 pub const FILE_NAME: &str = "parlor.db";
 
+/// The name of the file in the data folder that is locked while a Parlor uses it.
+const LOCK_NAME: &str = "parlor.lock";
+
 /// A SQLite database in WAL mode.
 #[derive(Clone, Debug)]
 pub struct Sqlite {
@@ -34,6 +43,8 @@ pub struct Sqlite {
     /// lock is nearly always free.
     writer: Arc<Mutex<Writer>>,
     readers: SqlitePool,
+    /// Held as long as the data is in use. A process that dies lets go of it.
+    _lock: Arc<File>,
 }
 
 #[derive(Debug)]
@@ -41,6 +52,8 @@ struct Writer {
     connection: SqliteConnection,
     /// Runs whose conversation was deleted while they were at work: what they still send is dropped.
     orphans: std::collections::HashSet<MessageId>,
+    /// Changes with each commit.
+    committed: watch::Sender<()>,
 }
 
 impl Sqlite {
@@ -57,6 +70,7 @@ impl Sqlite {
             return Err(StorageError::OldSqlite(format!("{major}.{minor}.{patch}")));
         }
         make_private_folder(folder)?;
+        let lock = lock(folder)?;
         let options = SqliteConnectOptions::new()
             .filename(folder.join(FILE_NAME))
             .create_if_missing(true)
@@ -66,21 +80,28 @@ impl Sqlite {
             .foreign_keys(true)
             .busy_timeout(std::time::Duration::from_secs(10))
             .pragma("temp_store", "memory")
+            // Ours are in `checkpoint`.
+            .pragma("wal_autocheckpoint", "0")
             .statement_cache_capacity(100);
         let mut connection = options.connect().await?;
         MIGRATIONS.run(&mut connection).await?;
+        let checkpoints = options.connect().await?;
         let readers = SqlitePoolOptions::new()
             .min_connections(1)
             .max_connections(4)
             .connect_with(options.read_only(true))
             .await?;
-        let writer = Writer {
+        let (committed, commits) = watch::channel(());
+        let writer = Arc::new(Mutex::new(Writer {
             connection,
             orphans: std::collections::HashSet::new(),
-        };
+            committed,
+        }));
+        tokio::spawn(checkpoint::run(checkpoints, Arc::downgrade(&writer), commits));
         Ok(Self {
-            writer: Arc::new(Mutex::new(writer)),
+            writer,
             readers,
+            _lock: Arc::new(lock),
         })
     }
 }
@@ -95,6 +116,22 @@ fn make_private_folder(folder: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
+}
+
+/// Makes sure that no other process uses the folder: two would each take what the other runs for what a crash
+/// has left, and number the log's events twice.
+fn lock(folder: &Path) -> Result<File, StorageError> {
+    let path = folder.join(LOCK_NAME);
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StorageError::InUse),
+        Err(TryLockError::Error(error)) => Err(error.into()),
+    }
 }
 
 #[async_trait]
@@ -172,7 +209,22 @@ impl Storage for Sqlite {
     }
 
     async fn trim(&self, before: Timestamp, keep: u64) -> Result<u64, StorageError> {
-        trim::trim(&mut self.writer.lock().await.connection, before, keep).await
+        let mut removed = 0;
+        loop {
+            // Commits get their turn in between.
+            let some = trim::trim(&mut self.writer.lock().await.connection, before, keep).await?;
+            removed += some;
+            if some < trim::AT_ONCE {
+                return Ok(removed);
+            }
+        }
+    }
+
+    async fn close(&self) -> Result<(), StorageError> {
+        self.readers.close().await;
+        let mut writer = self.writer.lock().await;
+        checkpoint::checkpoint(&mut writer.connection, checkpoint::TRUNCATE).await?;
+        Ok(())
     }
 }
 

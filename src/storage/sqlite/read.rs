@@ -61,16 +61,13 @@ pub(super) async fn log_after(
             .await?
         }
         Some(run) => {
-            // The run's own stretch of the log keeps the scan short.
             sqlx::query(
-                "SELECT e.event FROM runs r JOIN events e ON e.user_id = r.user_id \
-                 AND e.position BETWEEN max(r.first_position, ?3 + 1) AND coalesce(r.last_position, ?4) \
-                 WHERE r.user_id = ?1 AND r.id = ?2 AND e.message_id = ?2 ORDER BY e.position LIMIT ?5",
+                "SELECT event FROM events WHERE message_id = ? AND user_id = ? AND position > ? \
+                 ORDER BY position LIMIT ?",
             )
-            .bind(user_id.to_string())
             .bind(run.to_string())
+            .bind(user_id.to_string())
             .bind(after.0.cast_signed())
-            .bind(bounds.head.0.cast_signed())
             .bind(limit as i64)
             .fetch_all(connection)
             .await?
@@ -206,11 +203,10 @@ async fn catch_up(
     mut apply: impl FnMut(&Event),
 ) -> Result<(), StorageError> {
     let rows = sqlx::query(
-        "SELECT e.event FROM runs r JOIN events e ON e.user_id = r.user_id AND e.position >= r.first_position \
-         WHERE r.user_id = ?1 AND r.id = ?2 AND e.message_id = ?2 ORDER BY e.position",
+        "SELECT event FROM events WHERE message_id = ? AND user_id = ? ORDER BY position",
     )
-    .bind(user_id.to_string())
     .bind(run.to_string())
+    .bind(user_id.to_string())
     .fetch_all(connection)
     .await?;
     for row in rows {

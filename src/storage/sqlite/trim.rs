@@ -8,6 +8,10 @@ use crate::{
     storage::StorageError,
 };
 
+/// How many events one transaction removes: while it is at work, commits wait.
+pub(super) const AT_ONCE: u64 = 5_000;
+
+/// Trims the logs by at most [`AT_ONCE`] events; gives how many they were.
 pub(super) async fn trim(
     connection: &mut SqliteConnection,
     before: Timestamp,
@@ -15,46 +19,43 @@ pub(super) async fn trim(
 ) -> Result<u64, StorageError> {
     let mut tx = connection.begin_with("BEGIN IMMEDIATE").await?;
     let mut removed = 0;
-    for user in sqlx::query("SELECT id, position FROM users")
+    for user in sqlx::query("SELECT id, position, trimmed FROM users")
         .fetch_all(&mut *tx)
         .await?
     {
         let user_id: String = user.try_get("id")?;
-        let head = position(&user, "position")?;
+        let (head, trimmed) = (position(&user, "position")?, position(&user, "trimmed")?);
+        // Positions have no gaps, so this counts events.
+        let end = head.min(Position(trimmed.0 + AT_ONCE - removed));
         let bounds = sqlx::query(
-            "SELECT (SELECT max(position) FROM events WHERE user_id = ?1 AND created_at < ?2) AS aged, \
+            "SELECT (SELECT min(position) FROM events WHERE user_id = ?1 AND position <= ?3 AND created_at >= ?2) AS young, \
              (SELECT min(first_position) FROM runs WHERE user_id = ?1 AND status IN ('running', 'waiting')) AS run",
         )
         .bind(&user_id)
         .bind(before.0)
+        .bind(end.0.cast_signed())
         .fetch_one(&mut *tx)
         .await?;
-        let aged = bounds
-            .try_get::<Option<i64>, _>("aged")?
-            .unwrap_or(0)
-            .unsigned_abs();
-        let run = bounds
-            .try_get::<Option<i64>, _>("run")?
-            .map_or(u64::MAX, i64::unsigned_abs);
-        let last = Position(
-            aged.max(head.0.saturating_sub(keep))
-                .min(run.saturating_sub(1))
-                .min(head.0),
-        );
-        let events = sqlx::query("DELETE FROM events WHERE user_id = ? AND position <= ?")
+        let before_first = |column| -> Result<u64, StorageError> {
+            let first: Option<i64> = bounds.try_get(column)?;
+            Ok(first.map_or(u64::MAX, |first| first.unsigned_abs().saturating_sub(1)))
+        };
+        let unwanted = before_first("young")?.max(head.0.saturating_sub(keep));
+        let last = Position(unwanted.min(before_first("run")?).min(end.0));
+        if last <= trimmed {
+            continue;
+        }
+        removed += sqlx::query("DELETE FROM events WHERE user_id = ? AND position <= ?")
             .bind(&user_id)
             .bind(last.0.cast_signed())
             .execute(&mut *tx)
             .await?
             .rows_affected();
-        if events > 0 {
-            sqlx::query("UPDATE users SET trimmed = ? WHERE id = ?")
-                .bind(last.0.cast_signed())
-                .bind(&user_id)
-                .execute(&mut *tx)
-                .await?;
-        }
-        removed += events;
+        sqlx::query("UPDATE users SET trimmed = ? WHERE id = ?")
+            .bind(last.0.cast_signed())
+            .bind(&user_id)
+            .execute(&mut *tx)
+            .await?;
     }
     sqlx::query("DELETE FROM intents WHERE created_at < ?")
         .bind(before.0)

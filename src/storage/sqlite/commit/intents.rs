@@ -5,15 +5,47 @@ use sqlx::{Row, SqliteConnection};
 use super::Failure;
 use crate::{
     protocol::{IntentId, Timestamp, UserId, intent::Started},
-    storage::Refusal,
+    storage::{Change, Refusal},
 };
+
+/// What a client asked for under an id of its own.
+#[derive(Clone, Copy)]
+pub(super) struct Request<'a> {
+    user_id: UserId,
+    intent: IntentId,
+    fingerprint: &'a str,
+}
+
+/// The request behind a change that starts something.
+pub(super) fn request(change: &Change) -> Option<Request<'_>> {
+    let (user_id, intent, start) = match change {
+        Change::Send {
+            user_id,
+            intent,
+            start,
+        } => (*user_id, intent.intent_id, start),
+        Change::Regenerate {
+            user_id,
+            intent,
+            start,
+        } => (*user_id, intent.intent_id, start),
+        _ => return None,
+    };
+    Some(Request {
+        user_id,
+        intent,
+        fingerprint: &start.fingerprint,
+    })
+}
 
 /// What was started when this intent came before, if it did.
 pub(super) async fn known_intent(
     connection: &mut SqliteConnection,
-    user_id: UserId,
-    intent: IntentId,
-    fingerprint: &str,
+    Request {
+        user_id,
+        intent,
+        fingerprint,
+    }: Request<'_>,
 ) -> Result<Option<Started>, Failure> {
     let row = sqlx::query("SELECT fingerprint, started FROM intents WHERE user_id = ? AND id = ?")
         .bind(user_id.to_string())
@@ -29,9 +61,11 @@ pub(super) async fn known_intent(
 
 pub(super) async fn remember(
     connection: &mut SqliteConnection,
-    user_id: UserId,
-    intent: IntentId,
-    fingerprint: &str,
+    Request {
+        user_id,
+        intent,
+        fingerprint,
+    }: Request<'_>,
     started: Started,
     at: Timestamp,
 ) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use std::{
 
 use sqlx::{Connection, QueryBuilder, Sqlite, SqliteConnection};
 
-use self::intents::{known_intent, remember};
+use self::intents::{known_intent, remember, request};
 use super::{Writer, read};
 use crate::{
     protocol::{ConversationId, Event, EventBody, MessageId, Position, Timestamp, UserId},
@@ -69,6 +69,7 @@ impl Writer {
         }
         batch.store(&mut tx).await?;
         tx.commit().await?;
+        self.committed.send_replace(());
         // Only now: what was rolled back has orphaned nothing.
         self.orphans.extend(batch.orphaned);
         for change in changes {
@@ -138,39 +139,42 @@ impl Batch {
         connection: &mut SqliteConnection,
         change: &Change,
     ) -> Result<Outcome, Failure> {
+        let request = request(change);
+        if let Some(request) = request
+            && let Some(started) = known_intent(connection, request).await?
+        {
+            return Ok(Outcome::Started { started, again: true });
+        }
+        let outcome = self.do_new(connection, change).await?;
+        if let (Some(request), Outcome::Started { started, .. }) = (request, outcome) {
+            remember(connection, request, started, self.at).await?;
+        }
+        Ok(outcome)
+    }
+
+    /// Does a change that was not done before.
+    async fn do_new(
+        &mut self,
+        connection: &mut SqliteConnection,
+        change: &Change,
+    ) -> Result<Outcome, Failure> {
         match change {
             Change::Send {
                 user_id,
                 intent,
                 start,
-            } => {
-                let id = intent.intent_id;
-                if let Some(started) = known_intent(connection, *user_id, id, &start.fingerprint).await? {
-                    return Ok(Outcome::Started { started, again: true });
-                }
-                let started = self.send(connection, *user_id, intent, start).await?;
-                remember(connection, *user_id, id, &start.fingerprint, started, self.at).await?;
-                Ok(Outcome::Started {
-                    started,
-                    again: false,
-                })
-            }
+            } => Ok(Outcome::Started {
+                started: self.send(connection, *user_id, intent, start).await?,
+                again: false,
+            }),
             Change::Regenerate {
                 user_id,
                 intent,
                 start,
-            } => {
-                let id = intent.intent_id;
-                if let Some(started) = known_intent(connection, *user_id, id, &start.fingerprint).await? {
-                    return Ok(Outcome::Started { started, again: true });
-                }
-                let started = self.regenerate(connection, *user_id, intent, start).await?;
-                remember(connection, *user_id, id, &start.fingerprint, started, self.at).await?;
-                Ok(Outcome::Started {
-                    started,
-                    again: false,
-                })
-            }
+            } => Ok(Outcome::Started {
+                started: self.regenerate(connection, *user_id, intent, start).await?,
+                again: false,
+            }),
             Change::Append { .. } => Ok(Outcome::Done),
             Change::End { run, events, message } => self.end(connection, run, events, message).await,
             Change::Rename {
