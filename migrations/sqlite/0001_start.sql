@@ -46,7 +46,8 @@ CREATE TABLE runs (
     user_id         TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     conversation_id TEXT NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
     status          TEXT NOT NULL,
-    -- Where in the log the run begins and, once it has ended, ends.
+    -- Where in the log the run begins (since it was last continued) and, once it has ended, ends. What it had produced
+    -- before it was continued is in its message.
     first_position  INTEGER NOT NULL,
     last_position   INTEGER
 ) STRICT, WITHOUT ROWID;

@@ -23,6 +23,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug)]
 pub struct Agent {
     message: AssistantMessage,
+    /// The node that the present call of the model fills.
+    node: usize,
     phase: Phase,
     retries: u32,
 }
@@ -84,10 +86,11 @@ pub enum Effect {
 }
 
 impl Agent {
-    /// A run that answers with this model.
-    pub fn new(model: impl Into<String>) -> Self {
+    /// A run that has produced this much so far: nothing, or what it had when it is continued.
+    pub fn new(message: AssistantMessage) -> Self {
         Self {
-            message: AssistantMessage::started(model),
+            node: message.nodes.len(),
+            message,
             phase: Phase::Calling,
             retries: 0,
         }
@@ -141,7 +144,7 @@ impl Agent {
             ModelEvent::Thinking(text) => {
                 let (part, offset) = self.place(|part| matches!(part, Part::Thinking { .. }));
                 vec![self.log(EventBody::Thinking {
-                    node: 0,
+                    node: self.node,
                     part,
                     offset,
                     text,
@@ -150,7 +153,7 @@ impl Agent {
             ModelEvent::Text(text) => {
                 let (part, offset) = self.place(|part| matches!(part, Part::Text { .. }));
                 vec![self.log(EventBody::TextDelta {
-                    node: 0,
+                    node: self.node,
                     part,
                     offset,
                     text,
@@ -192,7 +195,7 @@ impl Agent {
 
     /// Where the next delta goes: on in the last part if it is of the right kind, else into a new one.
     fn place(&self, same_kind: impl Fn(&Part) -> bool) -> (usize, usize) {
-        let parts = self.message.nodes.last().map_or(&[][..], |node| &node.parts);
+        let parts = self.message.nodes.get(self.node).map_or(&[][..], |node| &node.parts);
         match parts.last() {
             Some(last) if same_kind(last) => (parts.len() - 1, last.text().len()),
             _ => (parts.len(), 0),
@@ -229,7 +232,7 @@ fn broke_off() -> RunError {
     error(
         "broke_off",
         message,
-        "What had come is kept. Retry to have it answered again.",
+        "What had come is kept. Continue goes on from there, Retry begins anew.",
     )
 }
 
@@ -238,7 +241,7 @@ fn shut_down() -> RunError {
     error(
         "shut_down",
         message,
-        "What had come is kept. Retry to have it answered again.",
+        "What had come is kept. Continue goes on from there, Retry begins anew.",
     )
 }
 
@@ -273,12 +276,12 @@ fn timed_out(timeout: Timeout) -> RunError {
                 "The model server fell silent for {} seconds in the middle of its answer.",
                 seconds(limit)
             ),
-            "What had come is kept. The limit is the setting timeouts.silence_seconds.",
+            "What had come is kept; Continue goes on from there. The limit is the setting timeouts.silence_seconds.",
         ),
         Timeout::Run(limit) => error(
             "too_long",
             format!("The answer took longer than {} seconds.", seconds(limit)),
-            "What had come is kept. The limit is the setting timeouts.run_seconds.",
+            "What had come is kept; Continue goes on from there. The limit is the setting timeouts.run_seconds.",
         ),
     }
 }

@@ -4,7 +4,7 @@ const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
 /// Feeds inputs to a new agent; gives all effects and what the run has come to.
 fn played(inputs: impl IntoIterator<Item = Input>) -> (Vec<Effect>, AssistantMessage) {
-    let mut agent = Agent::new("x/m");
+    let mut agent = Agent::new(AssistantMessage::started("x/m"));
     let effects = inputs
         .into_iter()
         .flat_map(|input| agent.step(input, NOON))

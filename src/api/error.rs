@@ -26,6 +26,8 @@ pub enum ErrorCode {
     NotFound,
     /// 409: a run is at work on this conversation already.
     RunActive,
+    /// 409: this answer has come to its end, or the conversation has gone on since.
+    NotContinuable,
     /// 409: this intent's id was used before, for something else.
     IntentReused,
     /// 413: the request is longer than a limit.
@@ -45,7 +47,7 @@ impl ErrorCode {
             Self::BadRequest => 400,
             Self::Forbidden => 403,
             Self::NotFound => 404,
-            Self::RunActive | Self::IntentReused => 409,
+            Self::RunActive | Self::NotContinuable | Self::IntentReused => 409,
             Self::TooLarge => 413,
             Self::Internal => 500,
             Self::Unavailable | Self::Unreachable => 503,
@@ -59,6 +61,7 @@ impl ErrorCode {
             Self::Forbidden => "forbidden",
             Self::NotFound => "not_found",
             Self::RunActive => "run_active",
+            Self::NotContinuable => "not_continuable",
             Self::IntentReused => "intent_reused",
             Self::TooLarge => "too_large",
             Self::Internal => "internal",

@@ -35,6 +35,14 @@ pub async fn regenerate(intent: intent::Regenerate) -> Result<Started, ApiError>
     )
 }
 
+/// Goes on with an answer that was stopped, failed or interrupted.
+#[server(prefix = "/rpc", endpoint = "continue_run", input = Json)]
+pub async fn continue_run(intent: intent::Continue) -> Result<Started, ApiError> {
+    let caller = crate::http::caller()?;
+    let fingerprint = crate::http::fingerprint(&intent)?;
+    caller.answer(caller.app.runs.go_on(caller.user_id, intent, fingerprint).await)
+}
+
 /// Stops a run. Stopping one that has ended changes nothing. Gives the status that the run has then.
 #[server(prefix = "/rpc", endpoint = "stop_run", input = Json)]
 pub async fn stop_run(message_id: MessageId) -> Result<RunStatus, ApiError> {

@@ -117,6 +117,11 @@ impl From<JournalError> for ApiError {
                 ErrorCode::RunActive,
                 "This conversation is being answered. Your message was not sent: wait for the end, or stop it.",
             ),
+            JournalError::Refused(Refusal::NotContinuable) => Self::new(
+                ErrorCode::NotContinuable,
+                "Only the last answer of a conversation can be continued, and only if it broke off or was stopped. Nothing was \
+                 changed.",
+            ),
             JournalError::Refused(Refusal::IntentReused) => Self::new(
                 ErrorCode::IntentReused,
                 "This request's id was used before, for something else. Nothing was changed; send it with a new id.",

@@ -91,7 +91,12 @@ async fn stream(caller: Caller, run: MessageId, after: Position) -> Result<Respo
         .run(user_id, run)
         .await?
         .ok_or_else(|| Problem(not_found()))?;
-    let after = after.max(Position(first_position.0.saturating_sub(1)));
+    // A reader that comes back may have seen a part of what was before the run was continued.
+    let after = if after == Position(0) {
+        Position(first_position.0.saturating_sub(1))
+    } else {
+        after
+    };
     let follower = Follower::new(
         app.hub.clone(),
         app.storage.clone(),
@@ -125,9 +130,17 @@ struct OneRun {
     run: RunKey,
 }
 
+impl OneRun {
+    /// Whether the run was continued after this end of it.
+    async fn goes_on_after(&self, end: &LoggedEvent) -> bool {
+        let run = self.app.storage.run(self.run.user_id, self.run.message_id).await;
+        matches!(run, Ok(Some(run)) if run.last_position != Some(end.event.position))
+    }
+}
+
 impl Projection for OneRun {
     async fn frame(&mut self, logged: &LoggedEvent) -> (String, bool) {
-        if logged.event.body.terminal_status().is_none() {
+        if logged.event.body.terminal_status().is_none() || self.goes_on_after(logged).await {
             return (logged.json.clone(), false);
         }
         let with_payload = async {

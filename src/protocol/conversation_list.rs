@@ -128,7 +128,7 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> Listed {
             return changed(list.conversations.len() != before);
         }
         EventBody::UserMessageSaved { created_at, .. } => list.move_up(id, *created_at),
-        EventBody::RunStarted { created_at, .. } => {
+        EventBody::RunStarted { created_at, .. } | EventBody::RunContinued { created_at } => {
             let run = event.message_id;
             list.move_up(id, *created_at) && list.change(id, |conversation| conversation.active_run = run)
         }

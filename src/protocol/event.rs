@@ -56,6 +56,8 @@ pub enum EventBody {
         model: String,
         created_at: Timestamp,
     },
+    /// A run that had not come to its natural end goes on, in a new node.
+    RunContinued { created_at: Timestamp },
     /// What the run is doing, while there is nothing else to show.
     Status { message: String },
     /// More of the model's reasoning.

@@ -29,6 +29,15 @@ pub struct Regenerate {
     pub model: Option<String>,
 }
 
+/// Go on with an answer that was stopped, failed or interrupted: the same run and message, from where they stood.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Continue {
+    pub intent_id: IntentId,
+    pub conversation_id: ConversationId,
+    /// The answer, the last message of its branch.
+    pub message_id: MessageId,
+}
+
 /// What became of an intent that starts a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Started {

@@ -60,6 +60,31 @@ pub enum Part {
     Text { text: String },
 }
 
+/// Something that is shown as one: a part, or a text with what continues it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece<'a> {
+    /// The node and the part in which it begins.
+    pub key: (usize, usize),
+    pub thinking: bool,
+    pub texts: Vec<&'a str>,
+}
+
+impl<'a> Piece<'a> {
+    /// The text after its first `bytes` bytes; `None` if it is not that long, or a character would be cut.
+    pub fn after(&self, mut bytes: usize) -> Option<Vec<&'a str>> {
+        let mut after = Vec::new();
+        for text in &self.texts {
+            let skipped = bytes.min(text.len());
+            bytes -= skipped;
+            let rest = text.get(skipped..)?;
+            if !rest.is_empty() {
+                after.push(rest);
+            }
+        }
+        (bytes == 0).then_some(after)
+    }
+}
+
 /// Where a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -140,16 +165,43 @@ impl AssistantMessage {
         }
     }
 
-    /// All text parts, in order, without the thinking: what the public contract calls `message`.
+    /// All that was produced, as it is shown.
+    ///
+    /// A text that was broken off goes on in the next node when its run is continued, though the model may think before that:
+    /// the two are one piece.
+    pub fn pieces(&self) -> Vec<Piece<'_>> {
+        let mut pieces: Vec<Piece<'_>> = Vec::new();
+        for (node_index, node) in self.nodes.iter().enumerate() {
+            let mut broken_off = node_index
+                .checked_sub(1)
+                .and_then(|before| self.nodes[before].parts.last())
+                .filter(|last| matches!(last, Part::Text { .. }))
+                .and_then(|_| pieces.iter().rposition(|piece| !piece.thinking));
+            for (part_index, part) in node.parts.iter().enumerate() {
+                let thinking = matches!(part, Part::Thinking { .. });
+                match broken_off {
+                    Some(index) if !thinking => {
+                        pieces[index].texts.push(part.text());
+                        broken_off = None;
+                    }
+                    _ => pieces.push(Piece {
+                        key: (node_index, part_index),
+                        thinking,
+                        texts: vec![part.text()],
+                    }),
+                }
+            }
+        }
+        pieces
+    }
+
+    /// All text, in order, without the thinking: what the public contract calls `message`.
     pub fn text(&self) -> String {
-        let parts = self.nodes.iter().flat_map(|node| &node.parts);
-        let texts: Vec<&str> = parts
-            .filter_map(|part| match part {
-                Part::Text { text } => Some(text.as_str()),
-                Part::Thinking { .. } => None,
-            })
-            .collect();
-        texts.join("\n\n")
+        let texts = self.pieces().into_iter().filter(|piece| !piece.thinking);
+        texts
+            .map(|piece| piece.texts.concat())
+            .collect::<Vec<_>>()
+            .join("\n\n")
     }
 
     /// Whether there is anything to show yet.

@@ -17,6 +17,6 @@ pub mod transcript;
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use event::{Event, EventBody, Notice, Position};
 pub use id::{ConversationId, IntentId, MessageId, UserId};
-pub use message::{AssistantMessage, Message, MessageBody, Node, Part, RunError, RunStatus};
+pub use message::{AssistantMessage, Message, MessageBody, Node, Part, Piece, RunError, RunStatus};
 pub use time::Timestamp;
 pub use transcript::Transcript;

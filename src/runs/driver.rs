@@ -11,10 +11,13 @@ use crate::{
     agent::{Agent, Effect, Input, Timeout},
     clock,
     journal::JournalError,
-    protocol::{EventBody, RunError},
-    providers::{ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream, Models},
+    protocol::EventBody,
+    providers::{ModelError, ModelMessage, ModelRequest, ModelStream, Models},
     storage::{Change, RunKey},
 };
+
+/// How long to wait when the database can't be read.
+const READ_AGAIN: Duration = Duration::from_secs(1);
 
 /// What the run is waiting for.
 enum Awaited {
@@ -29,9 +32,10 @@ enum Awaited {
 
 /// Drives a run to its end, which is committed when this returns.
 pub(super) async fn drive(runs: &Inner, run: RunKey, stop: CancellationToken) {
-    let Some((mut agent, messages, mut input)) = prepare(runs, run).await else {
+    let Some((mut agent, messages)) = prepare(runs, run).await else {
         return;
     };
+    let mut input = Input::Start;
     let model = agent.message().model.clone();
 
     let seconds = Duration::from_secs_f64;
@@ -77,31 +81,23 @@ pub(super) async fn drive(runs: &Inner, run: RunKey, stop: CancellationToken) {
     }
 }
 
-/// The agent, what its model is shown, and how it begins; nothing if the run's conversation was deleted a
-/// moment after the start: then there is nothing left to answer or to end.
-async fn prepare(runs: &Inner, run: RunKey) -> Option<(Agent, Vec<ModelMessage>, Input)> {
-    match runs.storage.transcript(run.user_id, run.conversation_id).await {
-        Ok(transcript) => {
-            let transcript = transcript?;
-            let agent = Agent::new(&transcript.message(run.message_id)?.assistant()?.model);
-            Some((
-                agent,
-                history::messages_before(&transcript, run.message_id),
-                Input::Start,
-            ))
-        }
-        Err(error) => {
-            tracing::error!(run = %run.message_id, %error, "the conversation of a run can't be read");
-            let error = RunError {
-                code: "internal".into(),
-                message: "Parlor could not read this conversation from its database.".into(),
-                hint: "Your message is kept. Retry; if that does not help, look at Parlor's log.".into(),
-            };
-            let failed = Input::Failed(ModelError {
-                error,
-                kind: ModelErrorKind::Refused,
-            });
-            Some((Agent::new(String::new()), Vec::new(), failed))
+/// The agent and what its model is shown. Nothing if the run's conversation was deleted a moment after the start: then
+/// there is nothing left to answer or to end; or if the server goes down before it could be read: then the next one ends it.
+async fn prepare(runs: &Inner, run: RunKey) -> Option<(Agent, Vec<ModelMessage>)> {
+    loop {
+        match runs.storage.transcript(run.user_id, run.conversation_id).await {
+            Ok(transcript) => {
+                let transcript = transcript?;
+                let agent = Agent::new(transcript.message(run.message_id)?.assistant()?.clone());
+                return Some((agent, history::messages_for(&transcript, run.message_id)));
+            }
+            Err(error) => {
+                tracing::error!(run = %run.message_id, %error, "a run's conversation can't be read; trying again");
+                tokio::select! {
+                    () = runs.shutdown.cancelled() => return None,
+                    () = sleep(READ_AGAIN) => {}
+                }
+            }
         }
     }
 }

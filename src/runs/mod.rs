@@ -19,7 +19,7 @@ use crate::{
     journal::{Journal, JournalError},
     protocol::{
         ConversationId, EventBody, MessageId, RunError, RunStatus, UserId,
-        intent::{Regenerate, SendMessage, Started},
+        intent::{Continue, Regenerate, SendMessage, Started},
         transcript::apply_to_run,
     },
     providers::Models,
@@ -138,10 +138,34 @@ impl Runs {
         .await
     }
 
-    async fn starting(&self, needs_model: bool, fingerprint: String) -> Result<Start, StartError> {
+    /// Goes on with an answer that did not come to its end.
+    pub async fn go_on(
+        &self,
+        user_id: UserId,
+        intent: Continue,
+        fingerprint: String,
+    ) -> Result<Started, StartError> {
+        self.check_open()?;
+        self.begin(
+            user_id,
+            Change::Continue {
+                user_id,
+                intent,
+                fingerprint,
+            },
+        )
+        .await
+    }
+
+    fn check_open(&self) -> Result<(), StartError> {
         if self.0.shutdown.is_cancelled() {
             return Err(StartError::ShuttingDown);
         }
+        Ok(())
+    }
+
+    async fn starting(&self, needs_model: bool, fingerprint: String) -> Result<Start, StartError> {
+        self.check_open()?;
         // An empty model is resolved to the default one, or to the reason why there is none.
         let default_model = if needs_model {
             self.0.models.list().await.default.unwrap_or_default()
@@ -273,7 +297,7 @@ impl Runs {
         let error = RunError {
             code: code.into(),
             message: message.into(),
-            hint: "What had come is kept. Retry to have it answered again.".into(),
+            hint: "What had come is kept. Continue goes on from there, Retry begins anew.".into(),
         };
         let stored = self.0.storage.message(run.user_id, run.message_id).await;
         let Ok(Some((_, mut message))) = stored else {

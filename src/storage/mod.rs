@@ -13,7 +13,7 @@ use crate::protocol::{
     AssistantMessage, ConversationId, ConversationList, Event, EventBody, Message, MessageId, Position,
     RunStatus, Timestamp, Transcript, UserId,
     conversation_list::ListCursor,
-    intent::{Regenerate, SendMessage, Started},
+    intent::{Continue, Regenerate, SendMessage, Started},
 };
 
 pub mod sqlite;
@@ -51,6 +51,13 @@ pub enum Change {
         user_id: UserId,
         intent: Regenerate,
         start: Start,
+    },
+    /// Go on with a run that was stopped, failed or interrupted.
+    Continue {
+        user_id: UserId,
+        intent: Continue,
+        /// The request, to tell it from another one under the same intent id.
+        fingerprint: String,
     },
     /// What a run has produced since its last change.
     Append { run: RunKey, events: Vec<EventBody> },
@@ -110,6 +117,8 @@ pub enum Refusal {
     NotFound,
     #[error("a run is at work on this conversation")]
     RunActive,
+    #[error("only the last answer of a branch can be continued, and only if it did not come to its end")]
+    NotContinuable,
     #[error("the id was used for something else")]
     IntentReused,
 }
@@ -137,7 +146,10 @@ pub enum LogPage {
 pub struct StoredRun {
     pub key: RunKey,
     pub status: RunStatus,
+    /// Its first event since it was started or last continued.
     pub first_position: Position,
+    /// Its last event, once it has ended.
+    pub last_position: Option<Position>,
 }
 
 /// Storage does not work: the disk, the file, the database. Not the request's fault.

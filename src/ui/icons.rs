@@ -28,6 +28,7 @@ icons! {
     stop: "M8 8h8v8H8z",
     copy: "M9 9h10v11H9zM5 15V4h10",
     check: "M5 13l4 4L19 7",
+    play: "M8 5l11 7-11 7z",
     retry: "M4 12a8 8 0 1 0 2.5-5.8M4 4v5h5",
     previous: "M15 6l-6 6 6 6",
     next: "M9 6l6 6-6 6",

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AssistantMessage, ConversationId, Event, EventBody, Message, MessageBody, MessageId, Node, Part, Position,
+    RunStatus,
 };
 
 /// A conversation as it stood at a position of its user's log.
@@ -208,6 +209,11 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
         return Ok(Touched::Messages);
     }
     let assistant = state.assistant_mut(message_id).ok_or(Gap(event.position))?;
+    if matches!(event.body, EventBody::RunContinued { .. }) {
+        apply_to_run(assistant, &event.body);
+        state.active_leaf = Some(message_id);
+        return Ok(Touched::Messages);
+    }
     apply_to_run(assistant, &event.body)
         .map(|touched| match touched {
             RunTouched::Nothing => Touched::Nothing,
@@ -232,8 +238,13 @@ pub enum RunTouched {
 
 /// Applies an event to its run's message; `None` if an earlier event is missing.
 ///
-/// After a run's last event nothing changes it any more.
+/// After a run's last event nothing changes it any more, until it is continued.
 pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<RunTouched> {
+    if matches!(event, EventBody::RunContinued { .. }) {
+        run.status = RunStatus::Running;
+        (run.activity, run.error, run.ended_at) = (None, None, None);
+        return Some(RunTouched::Run);
+    }
     if run.status.is_terminal() {
         return Some(RunTouched::Nothing);
     }

@@ -187,7 +187,8 @@ impl Storage for Sqlite {
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         let row = sqlx::query(
-            "SELECT user_id, conversation_id, id, status, first_position FROM runs WHERE user_id = ? AND id = ?",
+            "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \
+             WHERE user_id = ? AND id = ?",
         )
         .bind(user_id.to_string())
         .bind(message_id.to_string())
@@ -199,7 +200,7 @@ impl Storage for Sqlite {
     async fn runs_with_status(&self, status: RunStatus) -> Result<Vec<StoredRun>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         let rows = sqlx::query(
-            "SELECT user_id, conversation_id, id, status, first_position FROM runs WHERE status = ? \
+            "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs WHERE status = ? \
              ORDER BY first_position",
         )
         .bind(status.as_str())

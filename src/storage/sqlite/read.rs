@@ -61,8 +61,9 @@ pub(super) async fn log_after(
             .await?
         }
         Some(run) => {
+            // The + keeps the planner, which knows no figures, from walking the user's whole log instead.
             sqlx::query(
-                "SELECT event FROM events WHERE message_id = ? AND user_id = ? AND position > ? \
+                "SELECT event FROM events WHERE message_id = ? AND +user_id = ? AND position > ? \
                  ORDER BY position LIMIT ?",
             )
             .bind(run.to_string())
@@ -195,7 +196,7 @@ pub(super) async fn message(
     Ok(Some((conversation_id, message)))
 }
 
-/// Gives all that the log has of a run.
+/// Gives what the log has of a run and its message does not.
 async fn catch_up(
     connection: &mut SqliteConnection,
     user_id: UserId,
@@ -203,10 +204,11 @@ async fn catch_up(
     mut apply: impl FnMut(&Event),
 ) -> Result<(), StorageError> {
     let rows = sqlx::query(
-        "SELECT event FROM events WHERE message_id = ? AND user_id = ? ORDER BY position",
+        "SELECT e.event FROM runs r JOIN events e ON e.message_id = r.id AND +e.user_id = r.user_id \
+         AND e.position >= r.first_position WHERE r.user_id = ? AND r.id = ? ORDER BY e.position",
     )
-    .bind(run.to_string())
     .bind(user_id.to_string())
+    .bind(run.to_string())
     .fetch_all(connection)
     .await?;
     for row in rows {
@@ -234,5 +236,8 @@ pub(super) fn stored_run(row: &SqliteRow) -> Result<StoredRun, StorageError> {
         },
         status: serde_json::from_value(status.into())?,
         first_position: position(row, "first_position")?,
+        last_position: row
+            .try_get::<Option<i64>, _>("last_position")?
+            .map(|position| Position(position.unsigned_abs())),
     })
 }

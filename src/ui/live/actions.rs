@@ -5,7 +5,10 @@ use leptos::{prelude::*, task::spawn_local};
 use super::{Live, outbox::Settled};
 use crate::{
     api::{ApiError, error::ErrorCode, rpc},
-    protocol::{ConversationId, IntentId, MessageId, RunStatus, Transcript, intent},
+    protocol::{
+        ConversationId, IntentId, MessageId, RunStatus, Transcript,
+        intent::{self, Started},
+    },
     ui::{drafts, place::Place},
 };
 
@@ -105,17 +108,38 @@ impl Live {
 
     /// Has a message answered once more.
     pub fn regenerate(self, conversation_id: ConversationId, message_id: MessageId) {
+        let intent = intent::Regenerate {
+            intent_id: IntentId::new(),
+            conversation_id,
+            message_id,
+            model: None,
+        };
+        self.run_again(conversation_id, rpc::regenerate(intent));
+    }
+
+    /// Goes on with an answer that did not come to its end.
+    pub fn go_on(self, conversation_id: ConversationId, message_id: MessageId) {
+        let intent = intent::Continue {
+            intent_id: IntentId::new(),
+            conversation_id,
+            message_id,
+        };
+        self.run_again(conversation_id, rpc::continue_run(intent));
+    }
+
+    /// Starts a run without a message. A second press, before the stream tells of the first, does nothing.
+    fn run_again(
+        self,
+        conversation_id: ConversationId,
+        intent: impl Future<Output = Result<Started, ApiError>> + 'static,
+    ) {
         let waiting = self.view(conversation_id).waiting;
+        if waiting.get_untracked() {
+            return;
+        }
         waiting.set(true);
         spawn_local(async move {
-            let intent_id = IntentId::new();
-            let intent = intent::Regenerate {
-                intent_id,
-                conversation_id,
-                message_id,
-                model: None,
-            };
-            if let Err(error) = rpc::regenerate(intent).await {
+            if let Err(error) = intent.await {
                 waiting.set(false);
                 self.toasts.say(error.message);
             }

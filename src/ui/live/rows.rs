@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use super::thought::latest_thought;
 use crate::{
     protocol::{
-        AssistantMessage, ConversationId, Message, MessageBody, MessageId, Part, RunError, RunStatus,
+        AssistantMessage, ConversationId, Message, MessageBody, MessageId, Piece, RunError, RunStatus,
         Timestamp, Transcript,
     },
     ui::markdown::MarkdownState,
@@ -92,10 +92,10 @@ pub struct Siblings {
     pub index: usize,
 }
 
-/// One part of an answer.
+/// One piece of an answer: a part, or a text with what continues it.
 #[derive(Clone, Debug)]
 pub struct PartRow {
-    /// Node and part.
+    /// The node and the part in which it begins.
     pub key: (usize, usize),
     pub thinking: bool,
     /// Streamed to this browser: what is folded away is rendered when it is opened.
@@ -103,7 +103,7 @@ pub struct PartRow {
     pub prose: MarkdownState,
     /// The last line of the thinking.
     pub latest: ArcRwSignal<String>,
-    /// How many bytes of the part's text are in `prose`.
+    /// How many bytes of its text are in `prose`.
     painted: Arc<AtomicUsize>,
 }
 
@@ -220,21 +220,18 @@ impl AnswerRow {
         let ended = assistant.status.is_terminal();
         let known = self.parts.get_untracked();
         let mut parts = Vec::new();
-        for (node_index, node) in assistant.nodes.iter().enumerate() {
-            for (part_index, part) in node.parts.iter().enumerate() {
-                let key = (node_index, part_index);
-                let row = known
-                    .iter()
-                    .find(|row| row.key == key)
-                    .filter(|row| row.fits(part))
-                    .cloned();
-                let row = row.unwrap_or_else(|| PartRow::new(key, part, ended, live));
-                row.sync(part);
-                if ended {
-                    row.prose.finish();
-                }
-                parts.push(row);
+        for piece in assistant.pieces() {
+            let row = known
+                .iter()
+                .find(|row| row.key == piece.key)
+                .filter(|row| row.fits(&piece))
+                .cloned();
+            let row = row.unwrap_or_else(|| PartRow::new(&piece, ended, live));
+            row.sync(&piece);
+            if ended {
+                row.prose.finish();
             }
+            parts.push(row);
         }
         let same = parts.len() == known.len()
             && parts
@@ -249,36 +246,38 @@ impl AnswerRow {
 }
 
 impl PartRow {
-    fn new(key: (usize, usize), part: &Part, ended: bool, live: bool) -> Self {
-        let text = part.text();
+    fn new(piece: &Piece<'_>, ended: bool, live: bool) -> Self {
+        let text = piece.texts.concat();
         let prose = if ended {
-            MarkdownState::finished(text)
+            MarkdownState::finished(&text)
         } else {
-            MarkdownState::new(text)
+            MarkdownState::new(&text)
         };
         Self {
-            key,
-            thinking: matches!(part, Part::Thinking { .. }),
+            key: piece.key,
+            thinking: piece.thinking,
             live,
             prose,
-            latest: ArcRwSignal::new(latest_thought(text).into()),
+            latest: ArcRwSignal::new(latest_thought(&text).into()),
             painted: Arc::new(AtomicUsize::new(text.len())),
         }
     }
 
-    /// Whether the part's text begins with what is painted, as far as its length can tell. Texts only grow.
-    fn fits(&self, part: &Part) -> bool {
-        part.text().is_char_boundary(self.painted.load(Relaxed))
+    /// Whether the text begins with what is painted, as far as its length can tell. Texts only grow.
+    fn fits(&self, piece: &Piece<'_>) -> bool {
+        piece.after(self.painted.load(Relaxed)).is_some()
     }
 
-    fn sync(&self, part: &Part) {
-        let text = part.text();
-        let painted = self.painted.swap(text.len(), Relaxed);
-        if painted == text.len() {
+    fn sync(&self, piece: &Piece<'_>) {
+        let new = piece.after(self.painted.load(Relaxed)).unwrap_or_default();
+        if new.is_empty() {
             return;
         }
-        self.prose.append(&text[painted..]);
-        if self.thinking {
+        for text in &new {
+            self.painted.fetch_add(text.len(), Relaxed);
+            self.prose.append(text);
+        }
+        if let (true, Some(text)) = (self.thinking, piece.texts.last()) {
             set(&self.latest, latest_thought(text));
         }
     }

@@ -6,7 +6,7 @@ use super::{footer::AnswerFooter, problem::Problem, thinking::Thinking};
 use crate::{
     protocol::{ConversationId, MessageId, RunStatus},
     ui::{
-        live::{AnswerRow, PartRow},
+        live::{AnswerRow, PartRow, use_live},
         markdown::MarkdownView,
     },
 };
@@ -30,6 +30,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             })
         })
     };
+    let go_on = use_go_on(conversation_id, &row);
     let run = row.run.clone();
     let problem = Memo::new(move |_| run.with(|run| run.error.clone().map(|error| (run.status, error))));
     let message_id = row.id;
@@ -39,11 +40,28 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             <For each=move || parts.get() key=|part| part.key children=part/>
             {move || doing.get().map(activity)}
             {move || problem.get().map(|(status, error)| view! {
-                <Problem conversation_id message_id status error/>
+                <Problem conversation_id message_id status error go_on/>
             })}
-            <AnswerFooter conversation_id row/>
+            <AnswerFooter conversation_id row go_on/>
         </article>
     }
+}
+
+/// Whether the answer can be continued: it has something, it is the last one, and it broke off or was stopped.
+fn use_go_on(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
+    let rows = use_live().view(conversation_id).rows;
+    let (id, run, parts) = (row.id, row.run.clone(), row.parts.clone());
+    Memo::new(move |_| {
+        let broke_off = run.with(|run| {
+            matches!(
+                run.status,
+                RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted
+            )
+        });
+        broke_off
+            && parts.with(|parts| !parts.is_empty())
+            && rows.with(|rows| rows.last().is_some_and(|last| last.id() == id))
+    })
 }
 
 fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {

@@ -14,7 +14,12 @@ use crate::{
 
 /// Below an answer that has ended.
 #[component]
-pub fn AnswerFooter(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView {
+pub fn AnswerFooter(
+    conversation_id: ConversationId,
+    row: AnswerRow,
+    /// Whether it can be continued.
+    go_on: Memo<bool>,
+) -> impl IntoView {
     let AnswerRow {
         id,
         model,
@@ -42,6 +47,18 @@ pub fn AnswerFooter(conversation_id: ConversationId, row: AnswerRow) -> impl Int
                     <Time at=created_at/>
                     <SiblingSwitch conversation_id siblings=siblings.clone()/>
                     <CopyButton text/>
+                    // What broke off has the button in its box.
+                    {move || (status == RunStatus::Stopped && go_on.get()).then(|| view! {
+                        <button
+                            type="button"
+                            class="icon-button needs-script"
+                            aria-label="Continue"
+                            title="Continue"
+                            on:click=move |_| live.go_on(conversation_id, id)
+                        >
+                            {icons::play()}
+                        </button>
+                    })}
                     <button
                         type="button"
                         class="icon-button needs-script"

@@ -14,6 +14,8 @@ pub fn Problem(
     message_id: MessageId,
     status: RunStatus,
     error: RunError,
+    /// Whether it can be continued.
+    go_on: Memo<bool>,
 ) -> impl IntoView {
     let live = use_live();
     let what = match status {
@@ -29,13 +31,16 @@ pub fn Problem(
                 <p>{message}</p>
                 {(!hint.is_empty()).then(|| view! { <p class="problem-hint">{hint}</p> })}
             </div>
-            <button
-                type="button"
-                class="button needs-script"
-                on:click=move |_| live.regenerate(conversation_id, message_id)
-            >
-                {icons::retry()} "Retry"
-            </button>
+            <div class="problem-actions needs-script">
+                {move || go_on.get().then(|| view! {
+                    <button type="button" class="button" on:click=move |_| live.go_on(conversation_id, message_id)>
+                        {icons::play()} "Continue"
+                    </button>
+                })}
+                <button type="button" class="button" on:click=move |_| live.regenerate(conversation_id, message_id)>
+                    {icons::retry()} "Retry"
+                </button>
+            </div>
         </div>
     }
 }

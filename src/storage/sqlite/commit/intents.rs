@@ -18,23 +18,28 @@ pub(super) struct Request<'a> {
 
 /// The request behind a change that starts something.
 pub(super) fn request(change: &Change) -> Option<Request<'_>> {
-    let (user_id, intent, start) = match change {
+    let (user_id, intent, fingerprint) = match change {
         Change::Send {
             user_id,
             intent,
             start,
-        } => (*user_id, intent.intent_id, start),
+        } => (*user_id, intent.intent_id, &start.fingerprint),
         Change::Regenerate {
             user_id,
             intent,
             start,
-        } => (*user_id, intent.intent_id, start),
+        } => (*user_id, intent.intent_id, &start.fingerprint),
+        Change::Continue {
+            user_id,
+            intent,
+            fingerprint,
+        } => (*user_id, intent.intent_id, fingerprint),
         _ => return None,
     };
     Some(Request {
         user_id,
         intent,
-        fingerprint: &start.fingerprint,
+        fingerprint,
     })
 }
 

@@ -175,6 +175,10 @@ impl Batch {
                 started: self.regenerate(connection, *user_id, intent, start).await?,
                 again: false,
             }),
+            Change::Continue { user_id, intent, .. } => Ok(Outcome::Started {
+                started: self.go_on(connection, *user_id, intent).await?,
+                again: false,
+            }),
             Change::Append { .. } => Ok(Outcome::Done),
             Change::End { run, events, message } => self.end(connection, run, events, message).await,
             Change::Rename {

@@ -8,8 +8,9 @@ use super::{
 };
 use crate::{
     protocol::{
-        AssistantMessage, ConversationId, EventBody, MessageBody, MessageId, Position, Timestamp, UserId,
-        intent::{Regenerate, SendMessage, Started, title_from},
+        AssistantMessage, ConversationId, EventBody, MessageBody, MessageId, Position, RunStatus, Timestamp, UserId,
+        intent::{Continue, Regenerate, SendMessage, Started, title_from},
+        transcript::apply_to_run,
     },
     storage::{Outcome, Refusal, RunKey, Start},
 };
@@ -140,6 +141,68 @@ impl Batch {
         })
     }
 
+    /// Lets a run that was broken off go on: it begins anew at this place of the log, with what it had in its message.
+    pub(super) async fn go_on(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        intent: &Continue,
+    ) -> Result<Started, Failure> {
+        let Continue {
+            conversation_id,
+            message_id,
+            ..
+        } = *intent;
+        let Some((found_in, mut message)) = read::message(connection, user_id, message_id).await? else {
+            Err(Refusal::NotFound)?
+        };
+        let parent_id = message.parent_id;
+        let (Some(assistant), Some(user_message_id)) = (message.assistant_mut(), parent_id) else {
+            Err(Refusal::NotFound)?
+        };
+        if found_in != conversation_id {
+            Err(Refusal::NotFound)?;
+        }
+        match assistant.status {
+            RunStatus::Running | RunStatus::Waiting => Err(Refusal::RunActive)?,
+            RunStatus::Complete => Err(Refusal::NotContinuable)?,
+            RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted => {}
+        }
+        let followers: i64 = sqlx::query_scalar("SELECT count(*) FROM messages WHERE parent_id = ?")
+            .bind(message_id.to_string())
+            .fetch_one(&mut *connection)
+            .await?;
+        if followers > 0 {
+            Err(Refusal::NotContinuable)?;
+        }
+        let event = EventBody::RunContinued { created_at: self.at };
+        apply_to_run(assistant, &event);
+        store_answer(connection, message_id, assistant).await?;
+        let position = self
+            .log(connection, user_id, conversation_id, Some(message_id), event)
+            .await?;
+        sqlx::query(
+            "UPDATE runs SET status = 'running', first_position = ?, last_position = NULL WHERE user_id = ? AND id = ?",
+        )
+        .bind(position.0.cast_signed())
+        .bind(user_id.to_string())
+        .bind(message_id.to_string())
+        .execute(&mut *connection)
+        .await
+        .map_err(|error| taken(error, Refusal::RunActive))?;
+        sqlx::query("UPDATE conversations SET active_leaf = ?, updated_at = ? WHERE id = ?")
+            .bind(message_id.to_string())
+            .bind(self.at.0)
+            .bind(conversation_id.to_string())
+            .execute(connection)
+            .await?;
+        Ok(Started {
+            conversation_id,
+            user_message_id,
+            assistant_message_id: message_id,
+        })
+    }
+
     /// Starts a run that answers `parent_id`. Its first event is at `first`, or is the start itself.
     async fn start(
         &mut self,
@@ -223,11 +286,7 @@ impl Batch {
         if ended.rows_affected() == 0 {
             Err(Refusal::NotFound)?;
         }
-        sqlx::query("UPDATE messages SET body = ? WHERE id = ?")
-            .bind(serde_json::to_string(&MessageBody::Assistant(message.clone()))?)
-            .bind(run.message_id.to_string())
-            .execute(connection)
-            .await?;
+        store_answer(connection, run.message_id, message).await?;
         Ok(Outcome::Done)
     }
 }
@@ -238,6 +297,19 @@ struct Place {
     conversation_id: ConversationId,
     parent_id: Option<MessageId>,
     position: Position,
+}
+
+async fn store_answer(
+    connection: &mut SqliteConnection,
+    id: MessageId,
+    answer: &AssistantMessage,
+) -> Result<(), Failure> {
+    sqlx::query("UPDATE messages SET body = ? WHERE id = ?")
+        .bind(serde_json::to_string(&MessageBody::Assistant(answer.clone()))?)
+        .bind(id.to_string())
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 async fn insert_message(
