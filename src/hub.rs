@@ -66,12 +66,14 @@ impl Hub {
             .subscribe()
     }
 
-    /// Forgets a topic that has at most `leaving` listeners.
-    fn leave(&self, topic: Topic, leaving: usize) {
+    /// Forgets a topic with its last listener.
+    fn leave(&self, topic: Topic, leaving: broadcast::Receiver<Arc<LoggedEvent>>) {
         let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        // Only now, so that of two that leave together one is the last.
+        drop(leaving);
         if topics
             .get(&topic)
-            .is_some_and(|sender| sender.receiver_count() <= leaving)
+            .is_some_and(|sender| sender.receiver_count() == 0)
         {
             topics.remove(&topic);
         }
@@ -192,8 +194,8 @@ impl Follower {
         };
         match self.storage.log_after(user_id, self.cursor, run, PAGE).await? {
             LogPage::Reset => Ok(Some(Followed::Reset)),
-            LogPage::Events(events) => {
-                self.behind = events.len() == PAGE;
+            LogPage::Events { events, more } => {
+                self.behind = more;
                 self.page = events.into();
                 Ok(None)
             }
@@ -203,8 +205,9 @@ impl Follower {
 
 impl Drop for Follower {
     fn drop(&mut self) {
-        // This one's receiver is dropped after this, so it still counts.
-        self.hub.leave(self.topic, 1);
+        let nothing = broadcast::channel(1).1;
+        self.hub
+            .leave(self.topic, std::mem::replace(&mut self.live, nothing));
     }
 }
 

@@ -33,37 +33,51 @@ pub enum JournalError {
 }
 
 /// The way to the writer. Clones lead to the same one.
+///
+/// What people want has a queue of its own: it need not stand behind all that runs produce, and while storage does not work it is
+/// refused at once, whereas what runs produce waits. Between the two queues there is no order, and none is needed: a run
+/// produces only what comes after the commit of its start.
 #[derive(Clone, Debug)]
 pub struct Journal {
-    queue: mpsc::Sender<Entry>,
+    intents: mpsc::Sender<Entry>,
+    output: mpsc::Sender<Entry>,
 }
 
 #[derive(Debug)]
 struct Entry {
     change: Change,
     /// Told what became of the change; a run's output has nobody who waits.
-    done: Option<oneshot::Sender<Result<Outcome, JournalError>>>,
+    done: Option<Done>,
 }
+
+type Done = oneshot::Sender<Result<Outcome, JournalError>>;
 
 impl Journal {
     /// Starts the writer. It ends when the last journal to it is dropped and all is written.
     pub fn start(storage: Arc<dyn Storage>, hub: Arc<Hub>) -> (Self, tokio::task::JoinHandle<()>) {
-        let (queue, entries) = mpsc::channel(QUEUE);
-        let writer = tokio::spawn(write(storage, hub, entries));
-        (Self { queue }, writer)
+        let (intents, wanted) = mpsc::channel(QUEUE);
+        let (output, produced) = mpsc::channel(QUEUE);
+        let queues = Queues {
+            intents: wanted,
+            output: produced,
+        };
+        let writer = tokio::spawn(write(storage, hub, queues));
+        (Self { intents, output }, writer)
     }
 
     /// Makes a change and waits until it is committed and published.
     pub async fn submit(&self, change: Change) -> Result<Outcome, JournalError> {
         let (done, outcome) = oneshot::channel();
+        let queue = if is_output(&change) {
+            &self.output
+        } else {
+            &self.intents
+        };
         let entry = Entry {
             change,
             done: Some(done),
         };
-        self.queue
-            .send(entry)
-            .await
-            .map_err(|_| JournalError::Unavailable)?;
+        queue.send(entry).await.map_err(|_| JournalError::Unavailable)?;
         outcome.await.map_err(|_| JournalError::Unavailable)?
     }
 
@@ -74,14 +88,64 @@ impl Journal {
             done: None,
         };
         // The writer ends only after the last sender is gone.
-        let _ = self.queue.send(entry).await;
+        let _ = self.output.send(entry).await;
     }
 }
 
-async fn write(storage: Arc<dyn Storage>, hub: Arc<Hub>, mut entries: mpsc::Receiver<Entry>) {
-    let mut came = Vec::with_capacity(QUEUE);
-    while entries.recv_many(&mut came, QUEUE).await > 0 {
-        let (mut changes, mut waiting): (Vec<_>, Vec<_>) = merge(came.drain(..))
+/// What a run has produced, as against what a person wants.
+fn is_output(change: &Change) -> bool {
+    matches!(change, Change::Append { .. } | Change::End { .. })
+}
+
+struct Queues {
+    intents: mpsc::Receiver<Entry>,
+    output: mpsc::Receiver<Entry>,
+}
+
+impl Queues {
+    /// Waits for something and takes all that is there; nothing when all journals are gone.
+    async fn take(&mut self) -> Vec<Entry> {
+        let mut came = Vec::new();
+        tokio::select! {
+            biased;
+            Some(entry) = self.intents.recv() => came.push(entry),
+            Some(entry) = self.output.recv() => came.push(entry),
+            else => {}
+        }
+        for queue in [&mut self.intents, &mut self.output] {
+            // No more than it can hold: what is added meanwhile has its turn with the next commit.
+            came.extend(std::iter::from_fn(|| queue.try_recv().ok()).take(QUEUE));
+        }
+        came
+    }
+
+    /// Lets time pass, and tells everybody who wants something meanwhile that storage does not work.
+    async fn refuse_for(&mut self, time: Duration) {
+        let over = tokio::time::sleep(time);
+        tokio::pin!(over);
+        loop {
+            tokio::select! {
+                () = &mut over => return,
+                Some(entry) = self.intents.recv() => refuse(entry.done),
+            }
+        }
+    }
+}
+
+fn refuse(done: Option<Done>) {
+    if let Some(done) = done {
+        // Who asked may have gone.
+        let _ = done.send(Err(JournalError::Unavailable));
+    }
+}
+
+async fn write(storage: Arc<dyn Storage>, hub: Arc<Hub>, mut queues: Queues) {
+    loop {
+        let came = queues.take().await;
+        if came.is_empty() {
+            return;
+        }
+        let (mut changes, mut waiting): (Vec<_>, Vec<_>) = merge(came.into_iter())
             .into_iter()
             .map(|entry| (entry.change, entry.done))
             .unzip();
@@ -100,8 +164,8 @@ async fn write(storage: Arc<dyn Storage>, hub: Arc<Hub>, mut entries: mpsc::Rece
                 }
                 Err(error) => {
                     tracing::error!(%error, "could not commit; trying again in {delay:?}");
-                    refuse_intents(&mut changes, &mut waiting);
-                    tokio::time::sleep(delay).await;
+                    (changes, waiting) = keep_output(changes, waiting);
+                    queues.refuse_for(delay).await;
                     delay = (delay * 2).min(RETRY.1);
                 }
             }
@@ -110,19 +174,13 @@ async fn write(storage: Arc<dyn Storage>, hub: Arc<Hub>, mut entries: mpsc::Rece
 }
 
 /// A person is told at once that storage does not work. What runs have produced is kept and tried again.
-fn refuse_intents(
-    changes: &mut Vec<Change>,
-    waiting: &mut Vec<Option<oneshot::Sender<Result<Outcome, JournalError>>>>,
-) {
-    let entries = std::mem::take(changes).into_iter().zip(std::mem::take(waiting));
-    for (change, done) in entries {
-        if matches!(change, Change::Append { .. } | Change::End { .. }) {
-            changes.push(change);
-            waiting.push(done);
-        } else if let Some(done) = done {
-            let _ = done.send(Err(JournalError::Unavailable));
-        }
-    }
+fn keep_output(changes: Vec<Change>, waiting: Vec<Option<Done>>) -> (Vec<Change>, Vec<Option<Done>>) {
+    let (output, wanted): (Vec<_>, Vec<_>) = changes
+        .into_iter()
+        .zip(waiting)
+        .partition(|(change, _)| is_output(change));
+    wanted.into_iter().for_each(|(_, done)| refuse(done));
+    output.into_iter().unzip()
 }
 
 /// Joins what one run has appended several times, and adjacent deltas of the same part.

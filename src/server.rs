@@ -23,6 +23,9 @@ use crate::{
 /// How often the log is trimmed.
 const TRIM_EVERY: Duration = Duration::from_secs(600);
 
+/// How long each of the last steps may take: ending what did not end by itself, connections, the database.
+const CLOSING: Duration = Duration::from_secs(1);
+
 /// A server that has opened its data and may begin to listen.
 pub struct Server {
     app: AppState,
@@ -78,7 +81,7 @@ impl Server {
     ) -> std::io::Result<()> {
         let Self { app, writer } = self;
         let storage = app.storage.clone();
-        let limit = Duration::from_secs_f64(app.settings.timeouts.shutdown_seconds);
+        let patience = Duration::from_secs_f64(app.settings.timeouts.shutdown_seconds);
         let trimming = tokio::spawn(trim(app.clone()));
         let down = CancellationToken::new();
         let stopping = tokio::spawn({
@@ -87,7 +90,10 @@ impl Server {
                 signal.await;
                 tracing::info!("stopping");
                 // First the runs, so that who listens still hears how they ended.
-                if timeout(limit, app.runs.shut_down()).await.is_err() {
+                if timeout(patience + CLOSING, app.runs.shut_down(patience))
+                    .await
+                    .is_err()
+                {
                     tracing::warn!("some answers could not be ended in time; the next start does it");
                 }
                 app.shutdown.cancel();
@@ -106,21 +112,23 @@ impl Server {
         });
         tokio::select! {
             served = server.into_future() => served?,
-            () = async { down.cancelled().await; tokio::time::sleep(limit).await } => {
+            () = async { down.cancelled().await; tokio::time::sleep(CLOSING).await } => {
                 tracing::warn!("some connections did not end in time");
             }
         }
         trimming.abort();
         stopping.abort();
         // The journal's last clone went with the router; what is queued is still written.
-        let _ = timeout(limit, async {
+        let tidied = timeout(CLOSING, async {
             trimming.await.ok();
             stopping.await.ok();
-            writer.await.ok()
-        })
-        .await;
-        if let Err(error) = storage.close().await {
-            tracing::warn!(%error, "could not tidy up the database; nothing is lost");
+            writer.await.ok();
+            storage.close().await
+        });
+        match tidied.await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "could not tidy up the database; nothing is lost"),
+            Err(_) => tracing::warn!("the database is still busy; the next start tidies it up"),
         }
         Ok(())
     }
@@ -161,7 +169,7 @@ fn models_config(settings: &Settings) -> ModelsConfig {
             headers: endpoint
                 .headers
                 .iter()
-                .map(|(name, value)| (name.clone(), value.as_str().into()))
+                .map(|(name, value)| (name.clone(), value.0.as_str().into()))
                 .collect(),
             max_frame,
             connect_timeout,

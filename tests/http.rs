@@ -129,12 +129,13 @@ async fn a_stream_that_is_dropped_goes_on_from_any_position() {
         .await;
     assert_eq!(text(&whole, "text_delta"), "one two three");
     for after in whole.iter().map(|event| event["position"].as_u64().unwrap()) {
-        let rest = parlor
-            .follow(&format!("/api/runs/{run}/events?after={after}"))
-            .await;
+        let address = format!("/api/runs/{run}/events?after={after}");
         if after == whole.last().unwrap()["position"].as_u64().unwrap() {
-            break; // Nothing follows a run's last event.
+            // Nothing follows a run's last event: an EventSource is told to stay away.
+            assert_eq!(parlor.get(&address).send().await.unwrap().status(), 204);
+            break;
         }
+        let rest = parlor.follow(&address).await;
         let expected: Vec<&Value> = whole
             .iter()
             .filter(|event| event["position"].as_u64() > Some(after))
@@ -340,6 +341,37 @@ async fn a_busy_server_is_asked_again_before_the_first_token() {
 }
 
 #[tokio::test]
+async fn a_server_function_that_cannot_be_called_says_so_in_its_own_form() {
+    let (_folder, _upstream, parlor) = answering(Script::new().text("x")).await;
+    let cases = [
+        ("/rpc/stop_run", json!({}), 400, "bad_request"),
+        (
+            "/rpc/stop_run",
+            json!({ "message_id": "x".repeat(3_000_000) }),
+            413,
+            "too_large",
+        ),
+        ("/rpc/no_such_function", json!({}), 404, "not_found"),
+        (
+            "/rpc/stop_run",
+            json!({ "message_id": "0199f6a2-7b1e-7cc0-9f52-0a6c4f0c8a11" }),
+            404,
+            "not_found",
+        ),
+    ];
+    for (path, body, status, code) in cases {
+        let response = parlor.post(path, &body).send().await.unwrap();
+        let (got, error) = (response.status(), json(response).await);
+        assert_eq!(
+            (got.as_u16(), &error["code"]),
+            (status, &json!(code)),
+            "{path} {error}"
+        );
+        assert!(error["message"].is_string(), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn bad_requests_get_a_problem_and_change_nothing() {
     let (_folder, upstream, parlor) = answering(Script::new().text("x")).await;
     let message = |body: Value| parlor.post("/api/chat/stream", &body).send();
@@ -390,6 +422,20 @@ async fn bad_requests_get_a_problem_and_change_nothing() {
             "bad_request",
         ),
         (parlor.get("/api/nothing").send().await, 404, "not_found"),
+        (parlor.get("/api/").send().await, 404, "not_found"),
+        (parlor.get("/api/messages/%FF").send().await, 404, "not_found"),
+        (parlor.get("/api/chat/stream").send().await, 405, "wrong_method"),
+        (
+            parlor
+                .post(
+                    "/api/runs/0199f6a2-7b1e-7cc0-9f52-0a6c4f0c8a11/continue",
+                    &json!({}),
+                )
+                .send()
+                .await,
+            404,
+            "not_found",
+        ),
         (
             parlor
                 .post("/api/chat/stream", &json!({ "message": "x" }))

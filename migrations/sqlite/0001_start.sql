@@ -17,11 +17,19 @@ CREATE TABLE conversations (
     -- The message at the end of the branch that is shown.
     active_leaf TEXT,
     created_at  INTEGER NOT NULL,
-    -- The last activity: the list's order.
-    updated_at  INTEGER NOT NULL
+    -- The last activity, and where in the log it stands: the list's order, since positions never tie.
+    updated_at  INTEGER NOT NULL,
+    activity    INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX conversations_by_activity ON conversations (user_id, updated_at DESC, id DESC);
+CREATE INDEX conversations_by_activity ON conversations (user_id, activity DESC);
+
+-- Conversations that are gone, for as long as somebody may not have heard of it and write to them.
+CREATE TABLE deleted_conversations (
+    id          TEXT PRIMARY KEY,
+    user_id     TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    deleted_at  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- An assistant message is here from the start of its run on; its body becomes final with the run's end. Until
 -- then the log has what the run produced.
@@ -52,6 +60,7 @@ CREATE TABLE runs (
     last_position   INTEGER
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX runs_of_conversation ON runs (conversation_id);
 CREATE UNIQUE INDEX one_active_run_per_conversation ON runs (conversation_id)
     WHERE status IN ('running', 'waiting');
 
@@ -69,15 +78,19 @@ CREATE TABLE events (
 
 -- What a run has produced so far is read from here whenever its conversation is opened.
 CREATE INDEX events_of_run ON events (message_id, position) WHERE message_id IS NOT NULL;
+-- With the one above: all that is there of a conversation, to empty it.
+CREATE INDEX events_of_no_run ON events (conversation_id) WHERE message_id IS NULL;
 
 -- What was asked for under a client's intent id, so that asking again does nothing again.
 CREATE TABLE intents (
     user_id         TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     id              TEXT NOT NULL,
-    -- The request, to tell the same one from another under the same id.
+    -- A hash of the request, to tell the same one from another under the same id.
     fingerprint     TEXT NOT NULL,
     -- protocol::intent::Started as JSON.
     started         TEXT NOT NULL,
     created_at      INTEGER NOT NULL,
     PRIMARY KEY (user_id, id)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX intents_by_age ON intents (created_at);

@@ -55,6 +55,8 @@ pub enum Input {
     Waited,
     /// A time limit has passed.
     TimedOut(Timeout),
+    /// The answer has come to more than this many bytes.
+    TooLong(usize),
     /// A person wants it to stop.
     Stop,
     /// The server is going down.
@@ -132,6 +134,7 @@ impl Agent {
                 };
                 self.end(status, Some(timed_out(timeout)), at)
             }
+            Input::TooLong(limit) => self.end(RunStatus::Failed, Some(too_much(limit)), at),
             Input::Stop => self.end(RunStatus::Stopped, None, at),
             Input::ShutDown => self.end(RunStatus::Interrupted, Some(shut_down()), at),
         }
@@ -195,7 +198,11 @@ impl Agent {
 
     /// Where the next delta goes: on in the last part if it is of the right kind, else into a new one.
     fn place(&self, same_kind: impl Fn(&Part) -> bool) -> (usize, usize) {
-        let parts = self.message.nodes.get(self.node).map_or(&[][..], |node| &node.parts);
+        let parts = self
+            .message
+            .nodes
+            .get(self.node)
+            .map_or(&[][..], |node| &node.parts);
         match parts.last() {
             Some(last) if same_kind(last) => (parts.len() - 1, last.text().len()),
             _ => (parts.len(), 0),
@@ -259,6 +266,14 @@ fn held_back() -> RunError {
         "content_filter",
         message,
         "What had come is kept. Put the question in other words, or choose another model.",
+    )
+}
+
+fn too_much(limit: usize) -> RunError {
+    error(
+        "answer_too_long",
+        format!("The answer came to more than {limit} bytes, and the model went on."),
+        "What had come is kept. The limit is the setting limits.answer_bytes.",
     )
 }
 

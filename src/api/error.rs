@@ -24,6 +24,8 @@ pub enum ErrorCode {
     Forbidden,
     /// 404: there is no such thing, or it is somebody else's.
     NotFound,
+    /// 405: this address takes another method.
+    WrongMethod,
     /// 409: a run is at work on this conversation already.
     RunActive,
     /// 409: this answer has come to its end, or the conversation has gone on since.
@@ -47,6 +49,7 @@ impl ErrorCode {
             Self::BadRequest => 400,
             Self::Forbidden => 403,
             Self::NotFound => 404,
+            Self::WrongMethod => 405,
             Self::RunActive | Self::NotContinuable | Self::IntentReused => 409,
             Self::TooLarge => 413,
             Self::Internal => 500,
@@ -60,6 +63,7 @@ impl ErrorCode {
             Self::BadRequest => "bad_request",
             Self::Forbidden => "forbidden",
             Self::NotFound => "not_found",
+            Self::WrongMethod => "wrong_method",
             Self::RunActive => "run_active",
             Self::NotContinuable => "not_continuable",
             Self::IntentReused => "intent_reused",
@@ -93,6 +97,11 @@ impl FromServerFnError for ApiError {
             ServerFnErrorErr::Args(cause) | ServerFnErrorErr::MissingArg(cause) => Self::new(
                 ErrorCode::BadRequest,
                 format!("The request could not be read: {cause}."),
+            ),
+            // The server could not read a request, or the page an answer.
+            ServerFnErrorErr::Deserialization(cause) => Self::new(
+                ErrorCode::BadRequest,
+                format!("What was sent could not be read ({cause}). If this is Parlor's own page, reload it."),
             ),
             // The cause is for the log, not for the person.
             _ => Self::new(

@@ -3,6 +3,7 @@
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 use serde::Serialize;
+use uuid::Uuid;
 
 use super::AppState;
 use crate::{
@@ -31,9 +32,11 @@ pub fn caller() -> Result<Caller, ApiError> {
     Ok(Caller::new(app))
 }
 
-/// The request as text, to tell one from another under the same intent id.
+/// A hash of the request, to tell one from another under the same intent id. What the request says is not kept with it.
 pub fn fingerprint(request: &impl Serialize) -> Result<String, ApiError> {
-    serde_json::to_string(request).map_err(|error| ApiError::new(ErrorCode::BadRequest, error.to_string()))
+    let request = serde_json::to_vec(request)
+        .map_err(|error| ApiError::new(ErrorCode::BadRequest, error.to_string()))?;
+    Ok(Uuid::new_v5(&Uuid::NAMESPACE_OID, &request).to_string())
 }
 
 impl Caller {
@@ -113,6 +116,10 @@ impl From<JournalError> for ApiError {
     fn from(error: JournalError) -> Self {
         match error {
             JournalError::Refused(Refusal::NotFound) => not_found(),
+            JournalError::Refused(Refusal::Fault) => Self::new(
+                ErrorCode::Internal,
+                "A fault in Parlor: this could not be stored. Nothing was changed. The log says more.",
+            ),
             JournalError::Refused(Refusal::RunActive) => Self::new(
                 ErrorCode::RunActive,
                 "This conversation is being answered. Your message was not sent: wait for the end, or stop it.",

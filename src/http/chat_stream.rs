@@ -5,9 +5,12 @@ use std::collections::HashMap;
 
 use axum::{
     Json,
-    extract::{Path, Query, State, rejection::JsonRejection},
-    http::HeaderMap,
-    response::Response,
+    extract::{
+        Path, Query, State,
+        rejection::{JsonRejection, PathRejection, QueryRejection},
+    },
+    http::{HeaderMap, StatusCode},
+    response::{IntoResponse, Response},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -16,11 +19,14 @@ use super::{
     AppState, Caller,
     caller::{fingerprint, not_found},
     event_stream::{self, Projection},
-    problem::{Problem, bad_request},
+    problem::{self, Problem, bad_request},
 };
 use crate::{
     hub::{Follower, Topic},
-    protocol::{ConversationId, IntentId, MessageId, Position, intent::SendMessage},
+    protocol::{
+        ConversationId, IntentId, MessageId, Position,
+        intent::{Continue, SendMessage},
+    },
     storage::{LoggedEvent, RunKey, StoredRun},
 };
 
@@ -70,14 +76,34 @@ pub async fn start(
     stream(caller, started.assistant_message_id, Position(0)).await
 }
 
+/// Goes on with an answer that did not come to its end, and streams that.
+pub async fn go_on(
+    State(app): State<AppState>,
+    path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let caller = Caller::new(app);
+    let message_id = problem::message_id(path)?;
+    let run = caller.app.storage.run(caller.user_id, message_id).await?;
+    let intent = Continue {
+        intent_id: intent_id(&headers)?,
+        conversation_id: run.ok_or_else(not_found)?.key.conversation_id,
+        message_id,
+    };
+    let fingerprint = fingerprint(&intent)?;
+    let started = caller.app.runs.go_on(caller.user_id, intent, fingerprint).await?;
+    stream(caller, started.assistant_message_id, Position(0)).await
+}
+
 /// Streams what a run does after a position.
 pub async fn resume(
     State(app): State<AppState>,
-    Path(message_id): Path<String>,
-    Query(query): Query<HashMap<String, String>>,
+    path: Result<Path<String>, PathRejection>,
+    query: Result<Query<HashMap<String, String>>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let run = message_id.parse().map_err(|_| Problem(not_found()))?;
+    let run = problem::message_id(path)?;
+    let Query(query) = query?;
     let after = event_stream::position(&query, &headers)?.unwrap_or_default();
     stream(Caller::new(app), run, after).await
 }
@@ -85,7 +111,10 @@ pub async fn resume(
 async fn stream(caller: Caller, run: MessageId, after: Position) -> Result<Response, Problem> {
     let Caller { app, user_id } = caller;
     let StoredRun {
-        key, first_position, ..
+        key,
+        first_position,
+        last_position,
+        ..
     } = app
         .storage
         .run(user_id, run)
@@ -97,6 +126,10 @@ async fn stream(caller: Caller, run: MessageId, after: Position) -> Result<Respo
     } else {
         after
     };
+    if last_position.is_some_and(|last| after >= last) {
+        // An EventSource that comes back after the end: by its standard, this tells it to stay away.
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
     let follower = Follower::new(
         app.hub.clone(),
         app.storage.clone(),

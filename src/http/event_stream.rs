@@ -5,7 +5,7 @@ use std::{collections::HashMap, time::Duration};
 
 use axum::{
     body::{Body, Bytes},
-    extract::{Query, State},
+    extract::{Query, State, rejection::QueryRejection},
     http::{HeaderMap, HeaderValue, header},
     response::Response,
 };
@@ -30,9 +30,10 @@ const CHUNK: usize = 32 << 10;
 /// happens from now on.
 pub async fn of_user(
     State(app): State<AppState>,
-    Query(query): Query<HashMap<String, String>>,
+    query: Result<Query<HashMap<String, String>>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
+    let Query(query) = query?;
     let caller = Caller::new(app);
     let after = match position(&query, &headers)? {
         Some(after) => after,

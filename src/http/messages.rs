@@ -2,19 +2,23 @@
 
 use axum::{
     Json,
-    extract::{Path, State},
+    extract::{Path, State, rejection::PathRejection},
 };
 use serde_json::{Value, json};
 
-use super::{AppState, Caller, caller::not_found, problem::Problem};
+use super::{
+    AppState, Caller,
+    caller::not_found,
+    problem::{self, Problem},
+};
 
 /// `GET /api/messages/{id}`: also with the id that was announced before the model was called.
 pub async fn get(
     State(app): State<AppState>,
-    Path(message_id): Path<String>,
+    path: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Value>, Problem> {
     let caller = Caller::new(app);
-    let message_id = message_id.parse().map_err(|_| not_found())?;
+    let message_id = problem::message_id(path)?;
     let (conversation_id, message) = caller
         .app
         .storage
@@ -29,10 +33,10 @@ pub async fn get(
 /// `POST /api/runs/{id}/stop`: stops a run; one that has ended stays as it is.
 pub async fn stop(
     State(app): State<AppState>,
-    Path(message_id): Path<String>,
+    path: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Value>, Problem> {
     let caller = Caller::new(app);
-    let message_id = message_id.parse().map_err(|_| not_found())?;
+    let message_id = problem::message_id(path)?;
     let status = caller
         .app
         .runs

@@ -8,7 +8,7 @@ use axum::{
     Router,
     extract::{DefaultBodyLimit, FromRef},
     middleware,
-    routing::{get, post},
+    routing::{any, get, post},
 };
 use leptos::prelude::LeptosOptions;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +28,7 @@ mod form;
 mod messages;
 mod page;
 mod problem;
+mod rpc_errors;
 mod security;
 
 pub use caller::{Caller, caller, fingerprint};
@@ -63,8 +64,12 @@ pub fn router(app: AppState) -> Router {
         .route("/api/events", get(event_stream::of_user))
         .route("/api/messages/{message_id}", get(messages::get))
         .route("/api/runs/{message_id}/events", get(chat_stream::resume))
+        .route("/api/runs/{message_id}/continue", post(chat_stream::go_on))
         .route("/api/runs/{message_id}/stop", post(messages::stop))
-        .route("/api/{*unknown}", axum::routing::any(problem::unknown_route))
+        .route("/api", any(problem::unknown_route))
+        .route("/api/", any(problem::unknown_route))
+        .route("/api/{*unknown}", any(problem::unknown_route))
+        .method_not_allowed_fallback(problem::wrong_method)
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/send", post(form::send))
         .merge(page)

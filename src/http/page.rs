@@ -4,6 +4,7 @@ use axum::{
     Router,
     extract::{Request, State},
     http::{HeaderValue, StatusCode, header},
+    middleware,
     response::Response,
 };
 use leptos::{nonce::use_nonce, prelude::*};
@@ -11,7 +12,7 @@ use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
 use leptos_meta::MetaTags;
 use tower_http::limit::RequestBodyLimitLayer;
 
-use super::AppState;
+use super::{AppState, rpc_errors};
 use crate::{
     assets::{self, Manifest, dev_reload},
     ui::Root,
@@ -32,6 +33,7 @@ pub fn routes(app: &AppState) -> Router<AppState> {
         .leptos_routes_with_context(app, pages, context, shell)
         // Server functions read their bodies themselves, past the limit of the other handlers.
         .layer(RequestBodyLimitLayer::new(app.settings.limits.request_bytes))
+        .layer(middleware::from_fn(rpc_errors::complete))
         .merge(assets::router())
         .fallback(not_found)
 }

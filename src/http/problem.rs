@@ -2,13 +2,23 @@
 
 use axum::{
     Json,
-    extract::rejection::JsonRejection,
+    extract::{
+        Path,
+        rejection::{JsonRejection, PathRejection, QueryRejection},
+    },
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
 use serde_json::json;
 
-use crate::api::{ApiError, ErrorCode};
+use super::caller::not_found;
+use crate::{
+    api::{ApiError, ErrorCode},
+    protocol::MessageId,
+};
+
+/// In how many seconds what did not work just now is worth another try.
+pub const RETRY_AFTER: header::HeaderValue = header::HeaderValue::from_static("2");
 
 /// An [`ApiError`] as the public contract shows it.
 #[derive(Debug)]
@@ -38,7 +48,7 @@ impl IntoResponse for Problem {
             header::HeaderValue::from_static("application/problem+json"),
         );
         if status == StatusCode::SERVICE_UNAVAILABLE {
-            headers.insert(header::RETRY_AFTER, header::HeaderValue::from_static("2"));
+            headers.insert(header::RETRY_AFTER, RETRY_AFTER);
         }
         response
     }
@@ -49,6 +59,12 @@ pub fn bad_request(message: impl Into<String>) -> Problem {
     Problem(ApiError::new(ErrorCode::BadRequest, message))
 }
 
+impl From<QueryRejection> for ApiError {
+    fn from(rejection: QueryRejection) -> Self {
+        Self::new(ErrorCode::BadRequest, rejection.body_text())
+    }
+}
+
 impl From<JsonRejection> for ApiError {
     fn from(rejection: JsonRejection) -> Self {
         let code = match rejection.status() {
@@ -57,6 +73,19 @@ impl From<JsonRejection> for ApiError {
         };
         Self::new(code, rejection.body_text())
     }
+}
+
+pub async fn wrong_method() -> Problem {
+    Problem(ApiError::new(
+        ErrorCode::WrongMethod,
+        "This address takes another method; the header Allow says which.",
+    ))
+}
+
+/// The message (or run) that an address names.
+pub fn message_id(path: Result<Path<String>, PathRejection>) -> Result<MessageId, Problem> {
+    let id = path.ok().and_then(|Path(id)| id.parse().ok());
+    id.ok_or_else(|| Problem(not_found()))
 }
 
 pub async fn unknown_route() -> Problem {

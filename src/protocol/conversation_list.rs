@@ -9,8 +9,10 @@ use super::{ConversationId, Event, EventBody, MessageId, Position, Timestamp};
 pub struct ConversationSummary {
     pub id: ConversationId,
     pub title: String,
-    /// When something last happened in it: the list's order.
+    /// When something last happened in it.
     pub updated_at: Timestamp,
+    /// Where in the log that stands: the list's order. Unlike times, positions never tie.
+    pub activity: Position,
     /// The run that works on it now.
     pub active_run: Option<MessageId>,
 }
@@ -26,11 +28,10 @@ pub struct ConversationList {
     pub has_more: bool,
 }
 
-/// Where the next page of the list begins: after this conversation.
+/// Where the next page of the list begins: before this activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListCursor {
-    pub updated_at: Timestamp,
-    pub id: ConversationId,
+    pub activity: Position,
 }
 
 impl ConversationList {
@@ -38,8 +39,7 @@ impl ConversationList {
     pub fn cursor(&self) -> Option<ListCursor> {
         let last = self.conversations.last().filter(|_| self.has_more)?;
         Some(ListCursor {
-            updated_at: last.updated_at,
-            id: last.id,
+            activity: last.activity,
         })
     }
 
@@ -69,7 +69,7 @@ impl ConversationList {
     }
 
     /// Puts a conversation where its last activity belongs: at the top.
-    fn move_up(&mut self, id: ConversationId, at: Timestamp) -> bool {
+    fn move_up(&mut self, id: ConversationId, activity: Position, at: Timestamp) -> bool {
         let Some(index) = self
             .conversations
             .iter()
@@ -78,7 +78,8 @@ impl ConversationList {
             return false;
         };
         let mut conversation = self.conversations.remove(index);
-        conversation.updated_at = conversation.updated_at.max(at);
+        conversation.updated_at = at;
+        conversation.activity = activity;
         self.conversations.insert(0, conversation);
         true
     }
@@ -112,6 +113,7 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> Listed {
                         id,
                         title,
                         updated_at,
+                        activity: event.position,
                         active_run: None,
                     },
                 );
@@ -127,10 +129,11 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> Listed {
             list.conversations.retain(|conversation| conversation.id != id);
             return changed(list.conversations.len() != before);
         }
-        EventBody::UserMessageSaved { created_at, .. } => list.move_up(id, *created_at),
+        EventBody::UserMessageSaved { created_at, .. } => list.move_up(id, event.position, *created_at),
         EventBody::RunStarted { created_at, .. } | EventBody::RunContinued { created_at } => {
             let run = event.message_id;
-            list.move_up(id, *created_at) && list.change(id, |conversation| conversation.active_run = run)
+            list.move_up(id, event.position, *created_at)
+                && list.change(id, |conversation| conversation.active_run = run)
         }
         body if body.terminal_status().is_some() => {
             return changed(list.change(id, |conversation| conversation.active_run = None));

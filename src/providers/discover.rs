@@ -12,15 +12,6 @@ use super::{EndpointConfig, openai};
 /// How long a candidate may take to list its models. It is on this machine.
 pub const PATIENCE: Duration = Duration::from_millis(300);
 
-/// Ollama, llama.cpp's server and LM Studio, as they come.
-pub fn usual_places() -> Vec<EndpointConfig> {
-    vec![
-        EndpointConfig::new("ollama", "http://127.0.0.1:11434/v1"),
-        EndpointConfig::new("llama.cpp", "http://127.0.0.1:8080/v1"),
-        EndpointConfig::new("lm-studio", "http://127.0.0.1:1234/v1"),
-    ]
-}
-
 /// The candidates without Parlor itself: llama.cpp's usual port is Parlor's too, and asking oneself for
 /// models while one makes the list of models would never end.
 pub fn without_self(candidates: Vec<EndpointConfig>, own: Option<SocketAddr>) -> Vec<EndpointConfig> {
@@ -45,18 +36,17 @@ mod tests {
     fn parlor_does_not_ask_itself() {
         let names = |own: Option<&str>| -> Vec<String> {
             let own = own.map(|own| own.parse().unwrap());
-            without_self(usual_places(), own)
+            let candidates = [("ollama", 11434), ("llama.cpp", 8080), ("lmstudio", 1234)]
+                .map(|(name, port)| EndpointConfig::new(name, format!("http://127.0.0.1:{port}/v1")));
+            without_self(candidates.into(), own)
                 .into_iter()
                 .map(|candidate| candidate.name)
                 .collect()
         };
-        assert_eq!(names(None), ["ollama", "llama.cpp", "lm-studio"]);
-        assert_eq!(
-            names(Some("127.0.0.1:3000")),
-            ["ollama", "llama.cpp", "lm-studio"]
-        );
-        assert_eq!(names(Some("127.0.0.1:8080")), ["ollama", "lm-studio"]);
-        assert_eq!(names(Some("[::1]:8080")), ["ollama", "lm-studio"]);
+        assert_eq!(names(None), ["ollama", "llama.cpp", "lmstudio"]);
+        assert_eq!(names(Some("127.0.0.1:3000")), ["ollama", "llama.cpp", "lmstudio"]);
+        assert_eq!(names(Some("127.0.0.1:8080")), ["ollama", "lmstudio"]);
+        assert_eq!(names(Some("[::1]:8080")), ["ollama", "lmstudio"]);
         assert_eq!(names(Some("0.0.0.0:1234")), ["ollama", "llama.cpp"]);
     }
 }

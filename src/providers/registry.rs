@@ -30,7 +30,7 @@ pub struct ModelsConfig {
     pub endpoints: Vec<EndpointConfig>,
     /// What a new conversation starts with, as `endpoint/model`.
     pub default_model: Option<String>,
-    /// Where to look while there are no `endpoints`; [`discover::usual_places`] unless told otherwise.
+    /// Where to look while there are no `endpoints`.
     pub candidates: Vec<EndpointConfig>,
     /// Where Parlor itself listens: no model server.
     pub own_address: Option<SocketAddr>,

@@ -12,7 +12,7 @@ use crate::{
     clock,
     journal::JournalError,
     protocol::EventBody,
-    providers::{ModelError, ModelMessage, ModelRequest, ModelStream, Models},
+    providers::{ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream, Models},
     storage::{Change, RunKey},
 };
 
@@ -43,6 +43,7 @@ pub(super) async fn drive(runs: &Inner, run: RunKey, stop: CancellationToken) {
     let run_deadline = Instant::now() + run_limit;
     let mut awaited = Awaited::Nothing;
     let mut last_sign = Instant::now();
+    let mut produced = 0;
     loop {
         for effect in agent.step(input, clock::now()) {
             match effect {
@@ -78,6 +79,12 @@ pub(super) async fn drive(runs: &Inner, run: RunKey, stop: CancellationToken) {
         )
         .await;
         last_sign = Instant::now();
+        if let Input::Model(ModelEvent::Text(text) | ModelEvent::Thinking(text)) = &input {
+            produced += text.len();
+            if produced > runs.limits.answer_bytes {
+                input = Input::TooLong(runs.limits.answer_bytes);
+            }
+        }
     }
 }
 
@@ -117,8 +124,9 @@ async fn next_input(
         biased;
         () = stop.cancelled() => Input::Stop,
         () = runs.shutdown.cancelled() => Input::ShutDown,
-        input = happens(awaited) => input,
+        // Before the model: one that always has something to say would never let it come to its turn.
         () = tokio::time::sleep_until(run_deadline) => Input::TimedOut(Timeout::Run(run_limit)),
+        input = happens(awaited) => input,
         () = tokio::time::sleep_until(last_sign + limit), if !retrying => Input::TimedOut(patience),
     }
 }

@@ -76,7 +76,12 @@ mod tests {
             body,
         };
         let mut begun = AssistantMessage::started("x/m");
-        begun.nodes = nodes.iter().map(|parts| Node { parts: parts.to_vec() }).collect();
+        begun.nodes = nodes
+            .iter()
+            .map(|parts| Node {
+                parts: parts.to_vec(),
+            })
+            .collect();
         let mut transcript = Transcript::new(ConversationId::new());
         transcript.messages = vec![
             message(question, None, MessageBody::User { text: "Why?".into() }),

@@ -58,7 +58,7 @@ pub struct Models {
 }
 
 /// A server of models.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Endpoint {
     /// The first half of its models' ids.
@@ -73,7 +73,24 @@ pub struct Endpoint {
     pub api_key: Option<Secret>,
     /// Sent with every request.
     #[serde(default)]
-    pub headers: BTreeMap<String, String>,
+    pub headers: BTreeMap<String, Secret>,
+}
+
+/// An address may hold a password.
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = self
+            .base_url
+            .rsplit_once('@')
+            .map_or(&*self.base_url, |(_, host)| host);
+        f.debug_struct("Endpoint")
+            .field("name", &self.name)
+            .field("base_url", &host)
+            .field("api_key_env", &self.api_key_env)
+            .field("api_key", &self.api_key)
+            .field("headers", &self.headers)
+            .finish()
+    }
 }
 
 /// The largest that Parlor takes, in bytes unless the name says otherwise.
@@ -88,6 +105,8 @@ pub struct Limits {
     pub request_bytes: usize,
     /// One event of a model's stream.
     pub model_event_bytes: usize,
+    /// What one answer may come to, its thinking included.
+    pub answer_bytes: usize,
     /// Conversations in one page of the list.
     pub conversations_page: usize,
 }
@@ -153,6 +172,7 @@ impl Default for Limits {
             title_characters: 200,
             request_bytes: 2 << 20,
             model_event_bytes: 1 << 20,
+            answer_bytes: 8 << 20,
             conversations_page: 40,
         }
     }
@@ -328,7 +348,8 @@ fn endpoint_from_environment(
 }
 
 /// Text that must not be printed.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
 pub struct Secret(pub String);
 
 impl fmt::Debug for Secret {

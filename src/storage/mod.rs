@@ -103,6 +103,10 @@ pub struct Start {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Done,
+    /// A conversation is gone, with the run that worked on it.
+    Deleted {
+        active_run: Option<MessageId>,
+    },
     /// A run was started, now or (`again`) when the same intent came before.
     Started {
         started: Started,
@@ -115,6 +119,8 @@ pub enum Outcome {
 pub enum Refusal {
     #[error("there is no such thing, or it is not this user's")]
     NotFound,
+    #[error("a fault of Parlor's; its log says more")]
+    Fault,
     #[error("a run is at work on this conversation")]
     RunActive,
     #[error("only the last answer of a branch can be continued, and only if it did not come to its end")]
@@ -135,8 +141,12 @@ pub struct Committed {
 /// A part of a user's log.
 #[derive(Debug, PartialEq, Eq)]
 pub enum LogPage {
-    /// The events after the position that was asked for; empty at the log's end.
-    Events(Vec<LoggedEvent>),
+    /// The next events after the position that was asked for; none at the log's end.
+    Events {
+        events: Vec<LoggedEvent>,
+        /// Whether there are more after these.
+        more: bool,
+    },
     /// The log does not reach back (or forth) to the position: load snapshots again.
     Reset,
 }
@@ -174,6 +184,9 @@ pub enum StorageError {
     OldSqlite(String),
 }
 
+/// How much of a log is read at a time: what a reader that is slow holds in memory.
+pub const PAGE_BYTES: usize = 64 << 10;
+
 /// What the server needs of a database.
 #[async_trait]
 pub trait Storage: Send + Sync + 'static {
@@ -188,7 +201,7 @@ pub trait Storage: Send + Sync + 'static {
     /// The position of the last event in a user's log.
     async fn head(&self, user_id: UserId) -> Result<Position, StorageError>;
 
-    /// At most `limit` events after a position; those of one run only, if there is one given.
+    /// The events after a position, at most `limit` and about [`PAGE_BYTES`]; those of one run only, if there is one given.
     async fn log_after(
         &self,
         user_id: UserId,
@@ -219,11 +232,18 @@ pub trait Storage: Send + Sync + 'static {
         message_id: MessageId,
     ) -> Result<Option<(ConversationId, Message)>, StorageError>;
 
+    /// The model that a conversation of a user was last answered by.
+    async fn model(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Option<String>, StorageError>;
+
     /// A run of a user.
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError>;
 
-    /// All runs with this status.
-    async fn runs_with_status(&self, status: RunStatus) -> Result<Vec<StoredRun>, StorageError>;
+    /// All runs with the status `running`.
+    async fn runs_at_work(&self) -> Result<Vec<StoredRun>, StorageError>;
 
     /// Forgets log entries and intents made before `before`, and all but the newest `keep` log entries, but
     /// nothing from the first event of a run that has not ended on. Gives how many entries it removed.

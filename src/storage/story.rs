@@ -89,7 +89,7 @@ async fn log(storage: &dyn Storage, user_id: UserId) -> Vec<Event> {
         .await
         .expect("storage works")
     {
-        LogPage::Events(events) => events.into_iter().map(|logged| logged.event).collect(),
+        LogPage::Events { events, .. } => events.into_iter().map(|logged| logged.event).collect(),
         LogPage::Reset => panic!("the log was trimmed"),
     }
 }
@@ -370,9 +370,14 @@ async fn what_is_somebody_elses_is_not_there() {
             conversation_id,
             leaf_id: turn_of_ann.user_message_id,
         },
-        Change::Delete {
+        Change::Continue {
             user_id,
-            conversation_id,
+            intent: intent::Continue {
+                intent_id: IntentId::new(),
+                conversation_id,
+                message_id: turn_of_ann.run.message_id,
+            },
+            fingerprint: String::new(),
         },
     ];
     for change in &changes {
@@ -382,6 +387,16 @@ async fn what_is_somebody_elses_is_not_there() {
             "{change:?}"
         );
     }
+    // To delete what is not there is no error, and tells nothing.
+    let delete = Change::Delete {
+        user_id,
+        conversation_id,
+    };
+    assert_eq!(
+        do_one(&*storage, &delete).await,
+        Ok(Outcome::Deleted { active_run: None })
+    );
+    assert!(storage.transcript(ANN, conversation_id).await.unwrap().is_some());
     assert_eq!(storage.transcript(user_id, conversation_id).await.unwrap(), None);
     assert_eq!(
         storage
@@ -462,7 +477,7 @@ async fn the_log_is_trimmed_but_never_past_a_run_that_is_at_work() {
 
     storage.trim(Timestamp(NOON.0 + 1), 0).await.unwrap();
     let after = Position(first.0 - 1);
-    let LogPage::Events(left) = storage.log_after(ANN, after, None, 100).await.unwrap() else {
+    let LogPage::Events { events: left, .. } = storage.log_after(ANN, after, None, 100).await.unwrap() else {
         panic!("the run's own events were trimmed")
     };
     assert_eq!(
@@ -523,6 +538,122 @@ async fn everything_survives_a_restart() {
         storage.transcript(ANN, turn.run.conversation_id).await.unwrap(),
         before
     );
-    let left = storage.runs_with_status(RunStatus::Running).await.unwrap();
+    let left = storage.runs_at_work().await.unwrap();
     assert_eq!(left.iter().map(|run| run.key).collect::<Vec<_>>(), [turn.run]);
+}
+
+#[tokio::test]
+async fn what_is_deleted_does_not_come_back() {
+    let (_folder, storage) = sqlite().await;
+    let conversation_id = ConversationId::new();
+    let first = turn(ANN, conversation_id, "secret");
+    do_one(&*storage, &first.change).await.unwrap();
+    let delete = Change::Delete {
+        user_id: ANN,
+        conversation_id,
+    };
+    let active_run = Some(first.run.message_id);
+    assert_eq!(
+        do_one(&*storage, &delete).await,
+        Ok(Outcome::Deleted { active_run })
+    );
+    assert_eq!(
+        do_one(&*storage, &delete).await,
+        Ok(Outcome::Deleted { active_run: None }),
+        "twice is once"
+    );
+    // The same message again, by a client that never heard an answer.
+    let again = do_one(&*storage, &first.change).await;
+    assert!(
+        matches!(again, Ok(Outcome::Started { again: true, .. })),
+        "{again:?}"
+    );
+    // Another one, by a tab that has not heard of it.
+    let stale = turn(ANN, conversation_id, "and another thing");
+    assert_eq!(do_one(&*storage, &stale.change).await, Err(Refusal::NotFound));
+    assert_eq!(storage.transcript(ANN, conversation_id).await.unwrap(), None);
+    assert_eq!(
+        storage.conversations(ANN, None, 10).await.unwrap().conversations,
+        []
+    );
+    let log = log(&*storage, ANN).await;
+    assert!(
+        !serde_json::to_string(&log).unwrap().contains("secret"),
+        "{log:?}"
+    );
+}
+
+#[tokio::test]
+async fn only_the_last_answer_is_continued_and_only_if_it_broke_off() {
+    let (_folder, storage) = sqlite().await;
+    let conversation_id = ConversationId::new();
+    let turn_of = |text| turn(ANN, conversation_id, text);
+    let go_on = |run: RunKey| Change::Continue {
+        user_id: ANN,
+        intent: intent::Continue {
+            intent_id: IntentId::new(),
+            conversation_id,
+            message_id: run.message_id,
+        },
+        fingerprint: String::new(),
+    };
+    let stop = |run: RunKey, answer: &str| {
+        let event = EventBody::ended(RunStatus::Stopped, None, NOON);
+        let mut message = AssistantMessage::started("x/m");
+        transcript::apply_to_run(&mut message, &text(0, answer));
+        transcript::apply_to_run(&mut message, &event);
+        Change::End {
+            run,
+            events: vec![text(0, answer), event],
+            message,
+        }
+    };
+    let first = turn_of("one");
+    do_one(&*storage, &first.change).await.unwrap();
+    assert_eq!(
+        do_one(&*storage, &go_on(first.run)).await,
+        Err(Refusal::RunActive)
+    );
+    do_one(&*storage, &stop(first.run, "half")).await.unwrap();
+    let continued = do_one(&*storage, &go_on(first.run)).await;
+    assert!(
+        matches!(continued, Ok(Outcome::Started { started, again: false })
+            if started.assistant_message_id == first.run.message_id),
+        "{continued:?}"
+    );
+    assert_eq!(
+        do_one(&*storage, &turn_of("meanwhile").change).await,
+        Err(Refusal::RunActive)
+    );
+    let more = EventBody::TextDelta {
+        node: 1,
+        part: 0,
+        offset: 0,
+        text: " and half".into(),
+    };
+    let append = Change::Append {
+        run: first.run,
+        events: vec![more],
+    };
+    do_one(&*storage, &append).await.unwrap();
+    let stored = storage.transcript(ANN, conversation_id).await.unwrap().unwrap();
+    assert_eq!(stored.messages[1].assistant().unwrap().text(), "half and half");
+    assert_eq!(stored, folded(&*storage, conversation_id).await);
+
+    do_one(&*storage, &end(first.run, "half and half")).await.unwrap();
+    assert_eq!(
+        do_one(&*storage, &go_on(first.run)).await,
+        Err(Refusal::NotContinuable)
+    );
+    let second = turn_of("two");
+    do_one(&*storage, &second.change).await.unwrap();
+    do_one(&*storage, &stop(second.run, "cut")).await.unwrap();
+    let third = turn_of("three");
+    do_one(&*storage, &third.change).await.unwrap();
+    do_one(&*storage, &end(third.run, "whole")).await.unwrap();
+    assert_eq!(
+        do_one(&*storage, &go_on(second.run)).await,
+        Err(Refusal::NotContinuable),
+        "the conversation has gone on"
+    );
 }

@@ -33,6 +33,8 @@ impl Parlor {
     pub async fn start_with(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = Settings::default();
         settings.server.data = data.to_owned();
+        // Nobody waits for scripted answers.
+        settings.timeouts.shutdown_seconds = 0.1;
         settings.endpoints = vec![Endpoint {
             name: "test".into(),
             base_url: upstream.url(),

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AssistantMessage, ConversationId, Event, EventBody, Message, MessageBody, MessageId, Node, Part, Position,
-    RunStatus,
+    AssistantMessage, ConversationId, Event, EventBody, Message, MessageBody, MessageId, Node, Part,
+    Position, RunStatus,
 };
 
 /// A conversation as it stood at a position of its user's log.

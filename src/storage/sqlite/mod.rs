@@ -9,14 +9,14 @@ use std::{
 
 use async_trait::async_trait;
 use sqlx::{
-    ConnectOptions, Row, SqliteConnection, SqlitePool,
+    ConnectOptions, Connection, Row, SqliteConnection, SqlitePool,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use tokio::sync::{Mutex, watch};
 
 use super::{Change, Committed, LogPage, Storage, StorageError, StoredRun};
 use crate::protocol::{
-    ConversationId, ConversationList, Message, MessageId, Position, RunStatus, Timestamp, Transcript, UserId,
+    ConversationId, ConversationList, Message, MessageId, Position, Timestamp, Transcript, UserId,
     conversation_list::ListCursor,
 };
 
@@ -24,6 +24,9 @@ mod checkpoint;
 mod commit;
 mod read;
 mod trim;
+
+#[cfg(test)]
+mod tests;
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
@@ -49,7 +52,10 @@ pub struct Sqlite {
 
 #[derive(Debug)]
 struct Writer {
-    connection: SqliteConnection,
+    options: SqliteConnectOptions,
+    /// Nothing after a transaction has failed: then nobody knows in which state the connection is, and the next one
+    /// begins with a new one.
+    connection: Option<SqliteConnection>,
     /// Runs whose conversation was deleted while they were at work: what they still send is dropped.
     orphans: std::collections::HashSet<MessageId>,
     /// Changes with each commit.
@@ -89,11 +95,12 @@ impl Sqlite {
         let readers = SqlitePoolOptions::new()
             .min_connections(1)
             .max_connections(4)
-            .connect_with(options.read_only(true))
+            .connect_with(options.clone().read_only(true))
             .await?;
         let (committed, commits) = watch::channel(());
         let writer = Arc::new(Mutex::new(Writer {
-            connection,
+            options,
+            connection: Some(connection),
             orphans: std::collections::HashSet::new(),
             committed,
         }));
@@ -103,6 +110,42 @@ impl Sqlite {
             readers,
             _lock: Arc::new(lock),
         })
+    }
+}
+
+impl Writer {
+    /// The connection to work with. Who took it gives it back with [`keep_if`](Self::keep_if).
+    async fn connection(&mut self) -> Result<SqliteConnection, StorageError> {
+        match self.connection.take() {
+            Some(connection) => Ok(connection),
+            None => Ok(self.options.connect().await?),
+        }
+    }
+
+    /// Keeps the connection for the next one, if what was done with it went well.
+    async fn keep_if(&mut self, went_well: bool, connection: SqliteConnection) {
+        if went_well {
+            self.connection = Some(connection);
+        } else {
+            // Whatever that may lose was not committed.
+            let _ = connection.close().await;
+        }
+    }
+
+    async fn trim(&mut self, before: Timestamp, keep: u64) -> Result<u64, StorageError> {
+        let mut connection = self.connection().await?;
+        let trimmed = trim::trim(&mut connection, before, keep).await;
+        self.keep_if(trimmed.is_ok(), connection).await;
+        trimmed
+    }
+
+    /// Copies all of the write-ahead log into the database file and empties it.
+    async fn truncate(&mut self) -> Result<(), StorageError> {
+        let mut connection = self.connection().await?;
+        let copied = checkpoint::checkpoint(&mut connection, checkpoint::TRUNCATE).await;
+        self.keep_if(copied.is_ok(), connection).await;
+        copied?;
+        Ok(())
     }
 }
 
@@ -184,6 +227,15 @@ impl Storage for Sqlite {
         read::message(&mut tx, user_id, message_id).await
     }
 
+    async fn model(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Option<String>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        read::model(&mut connection, user_id, conversation_id).await
+    }
+
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         let row = sqlx::query(
@@ -197,15 +249,11 @@ impl Storage for Sqlite {
         row.as_ref().map(read::stored_run).transpose()
     }
 
-    async fn runs_with_status(&self, status: RunStatus) -> Result<Vec<StoredRun>, StorageError> {
+    async fn runs_at_work(&self) -> Result<Vec<StoredRun>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        let rows = sqlx::query(
-            "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs WHERE status = ? \
-             ORDER BY first_position",
-        )
-        .bind(status.as_str())
-        .fetch_all(&mut *connection)
-        .await?;
+        let rows = sqlx::query(read::RUNS_AT_WORK)
+            .fetch_all(&mut *connection)
+            .await?;
         rows.iter().map(read::stored_run).collect()
     }
 
@@ -213,7 +261,7 @@ impl Storage for Sqlite {
         let mut removed = 0;
         loop {
             // Commits get their turn in between.
-            let some = trim::trim(&mut self.writer.lock().await.connection, before, keep).await?;
+            let some = self.writer.lock().await.trim(before, keep).await?;
             removed += some;
             if some < trim::AT_ONCE {
                 return Ok(removed);
@@ -223,9 +271,7 @@ impl Storage for Sqlite {
 
     async fn close(&self) -> Result<(), StorageError> {
         self.readers.close().await;
-        let mut writer = self.writer.lock().await;
-        checkpoint::checkpoint(&mut writer.connection, checkpoint::TRUNCATE).await?;
-        Ok(())
+        self.writer.lock().await.truncate().await
     }
 }
 

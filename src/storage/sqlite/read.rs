@@ -1,5 +1,6 @@
 //! The queries. Each takes a connection whose transaction makes it one consistent picture.
 
+use futures::TryStreamExt;
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::{id, optional_id, position};
@@ -8,8 +9,28 @@ use crate::{
         ConversationId, ConversationList, ConversationSummary, Event, Message, MessageId, Position,
         Timestamp, Transcript, UserId, conversation_list::ListCursor, transcript,
     },
-    storage::{LogPage, LoggedEvent, RunKey, StorageError, StoredRun},
+    storage::{LogPage, LoggedEvent, PAGE_BYTES, RunKey, StorageError, StoredRun},
 };
+
+// The + in front of a column keeps the planner, which knows no figures, from walking the user's whole log instead of
+// looking up the run's part of it.
+
+pub(super) const EVENTS_OF_USER: &str =
+    "SELECT event FROM events WHERE user_id = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
+
+pub(super) const EVENTS_OF_RUN: &str = "SELECT event FROM events WHERE message_id = ?4 AND +user_id = ?1 AND position > ?2 \
+     ORDER BY position LIMIT ?3";
+
+/// What a run has produced since its message was last stored.
+pub(super) const UNSTORED_EVENTS_OF_RUN: &str = "SELECT e.event FROM runs r JOIN events e ON e.message_id = r.id AND +e.user_id = r.user_id \
+         AND e.position >= r.first_position WHERE r.user_id = ? AND r.id = ? ORDER BY e.position";
+
+pub(super) const CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.activity, r.id AS active_run FROM conversations c \
+         LEFT JOIN runs r ON r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
+         WHERE c.user_id = ? AND c.activity < ? ORDER BY c.activity DESC LIMIT ?";
+
+pub(super) const RUNS_AT_WORK: &str = "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \
+     WHERE status IN ('running', 'waiting') AND status = 'running' ORDER BY first_position";
 
 /// How far a user's log reaches.
 pub(super) struct LogBounds {
@@ -49,37 +70,30 @@ pub(super) async fn log_after(
     if after < bounds.trimmed || after > bounds.head {
         return Ok(LogPage::Reset);
     }
-    let rows = match run {
-        None => {
-            sqlx::query(
-                "SELECT event FROM events WHERE user_id = ? AND position > ? ORDER BY position LIMIT ?",
-            )
-            .bind(user_id.to_string())
-            .bind(after.0.cast_signed())
-            .bind(limit as i64)
-            .fetch_all(connection)
-            .await?
-        }
-        Some(run) => {
-            // The + keeps the planner, which knows no figures, from walking the user's whole log instead.
-            sqlx::query(
-                "SELECT event FROM events WHERE message_id = ? AND +user_id = ? AND position > ? \
-                 ORDER BY position LIMIT ?",
-            )
-            .bind(run.to_string())
-            .bind(user_id.to_string())
-            .bind(after.0.cast_signed())
-            .bind(limit as i64)
-            .fetch_all(connection)
-            .await?
-        }
-    };
-    let events = rows.into_iter().map(|row| {
+    let mut query = sqlx::query(if run.is_some() {
+        EVENTS_OF_RUN
+    } else {
+        EVENTS_OF_USER
+    })
+    .bind(user_id.to_string())
+    .bind(after.0.cast_signed())
+    .bind(limit as i64);
+    if let Some(run) = run {
+        query = query.bind(run.to_string());
+    }
+    let mut rows = query.fetch(connection);
+    let (mut events, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = rows.try_next().await? {
         let json: String = row.try_get("event")?;
+        bytes += json.len();
         let event: Event = serde_json::from_str(&json)?;
-        Ok(LoggedEvent { user_id, event, json })
-    });
-    events.collect::<Result<_, StorageError>>().map(LogPage::Events)
+        events.push(LoggedEvent { user_id, event, json });
+        if bytes > PAGE_BYTES {
+            break;
+        }
+    }
+    let more = events.len() == limit || bytes > PAGE_BYTES;
+    Ok(LogPage::Events { events, more })
 }
 
 pub(super) async fn conversations(
@@ -89,28 +103,20 @@ pub(super) async fn conversations(
     limit: usize,
 ) -> Result<ConversationList, StorageError> {
     let as_of = log_bounds(&mut *connection, user_id).await?.head;
-    let before = before.unwrap_or(ListCursor {
-        updated_at: Timestamp(i64::MAX),
-        id: ConversationId(uuid::Uuid::max()),
-    });
-    let rows = sqlx::query(
-        "SELECT c.id, c.title, c.updated_at, r.id AS active_run FROM conversations c \
-         LEFT JOIN runs r ON r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
-         WHERE c.user_id = ?1 AND (c.updated_at, c.id) < (?2, ?3) \
-         ORDER BY c.updated_at DESC, c.id DESC LIMIT ?4",
-    )
-    .bind(user_id.to_string())
-    .bind(before.updated_at.0)
-    .bind(before.id.to_string())
-    .bind(limit as i64 + 1)
-    .fetch_all(connection)
-    .await?;
+    let before = before.map_or(i64::MAX, |cursor| cursor.activity.0.cast_signed());
+    let rows = sqlx::query(CONVERSATIONS)
+        .bind(user_id.to_string())
+        .bind(before)
+        .bind(limit as i64 + 1)
+        .fetch_all(connection)
+        .await?;
     let has_more = rows.len() > limit;
     let conversations = rows.iter().take(limit).map(|row| {
         Ok(ConversationSummary {
             id: id(row, "id")?,
             title: row.try_get("title")?,
             updated_at: Timestamp(row.try_get("updated_at")?),
+            activity: position(row, "activity")?,
             active_run: optional_id(row, "active_run")?,
         })
     });
@@ -119,6 +125,20 @@ pub(super) async fn conversations(
         conversations: conversations.collect::<Result<_, StorageError>>()?,
         has_more,
     })
+}
+
+pub(super) async fn model(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    conversation_id: ConversationId,
+) -> Result<Option<String>, StorageError> {
+    let model: Option<Option<String>> =
+        sqlx::query_scalar("SELECT model FROM conversations WHERE user_id = ? AND id = ?")
+            .bind(user_id.to_string())
+            .bind(conversation_id.to_string())
+            .fetch_optional(connection)
+            .await?;
+    Ok(model.flatten())
 }
 
 pub(super) async fn transcript(
@@ -203,14 +223,11 @@ async fn catch_up(
     run: MessageId,
     mut apply: impl FnMut(&Event),
 ) -> Result<(), StorageError> {
-    let rows = sqlx::query(
-        "SELECT e.event FROM runs r JOIN events e ON e.message_id = r.id AND +e.user_id = r.user_id \
-         AND e.position >= r.first_position WHERE r.user_id = ? AND r.id = ? ORDER BY e.position",
-    )
-    .bind(user_id.to_string())
-    .bind(run.to_string())
-    .fetch_all(connection)
-    .await?;
+    let rows = sqlx::query(UNSTORED_EVENTS_OF_RUN)
+        .bind(user_id.to_string())
+        .bind(run.to_string())
+        .fetch_all(connection)
+        .await?;
     for row in rows {
         apply(&serde_json::from_str(row.try_get("event")?)?);
     }

@@ -57,10 +57,12 @@ pub(super) async fn trim(
             .execute(&mut *tx)
             .await?;
     }
-    sqlx::query("DELETE FROM intents WHERE created_at < ?")
-        .bind(before.0)
-        .execute(&mut *tx)
-        .await?;
+    for forget in [
+        "DELETE FROM intents WHERE created_at < ?",
+        "DELETE FROM deleted_conversations WHERE deleted_at < ?",
+    ] {
+        sqlx::query(forget).bind(before.0).execute(&mut *tx).await?;
+    }
     tx.commit().await?;
     Ok(removed)
 }

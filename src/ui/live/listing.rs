@@ -71,7 +71,7 @@ impl Listing {
         // The same order as the server's, so that the cursor of the next page is right.
         self.list
             .conversations
-            .sort_by_key(|conversation| std::cmp::Reverse((conversation.updated_at, conversation.id)));
+            .sort_by_key(|conversation| std::cmp::Reverse(conversation.activity));
         self.no_page();
     }
 
@@ -95,6 +95,7 @@ mod tests {
             id,
             title: format!("chat {n}"),
             updated_at: Timestamp(n),
+            activity: Position(n.unsigned_abs()),
             active_run: None,
         }
     }
@@ -173,7 +174,7 @@ mod tests {
         assert_eq!(listing.apply(&started), Listed::Unknown(started.conversation_id));
         listing.ask();
         let mut page = list(11, &[1, 9, 8], true);
-        page.conversations[0].updated_at = Timestamp(20);
+        page.conversations[0].activity = Position(11);
         page.conversations[0].active_run = started.message_id;
         listing.page(page, true);
         assert_eq!(titles(&listing), ["chat 1", "chat 9", "chat 8"]);

@@ -45,37 +45,44 @@ impl Batch {
         )
         .bind(&user)
         .bind(&conversation)
-        .fetch_all(&mut *connection)
+        .fetch_optional(&mut *connection)
         .await?;
+        let active_run = active.as_ref().map(|run| id(run, "id")).transpose()?;
+        // The log keeps the positions, and nothing of what was said. Before the runs are gone, which lead to their events.
+        for of_conversation in [
+            "message_id IN (SELECT id FROM runs WHERE user_id = ?1 AND conversation_id = ?2)",
+            "message_id IS NULL AND conversation_id = ?2",
+        ] {
+            let empty = format!(
+                "UPDATE events SET message_id = NULL, event = json_object('position', position, 'conversation_id', \
+                 conversation_id, 'type', 'empty') WHERE +user_id = ?1 AND {of_conversation}"
+            );
+            sqlx::query(sqlx::AssertSqlSafe(empty))
+                .bind(&user)
+                .bind(&conversation)
+                .execute(&mut *connection)
+                .await?;
+        }
         let deleted = sqlx::query("DELETE FROM conversations WHERE user_id = ? AND id = ?")
             .bind(&user)
             .bind(&conversation)
             .execute(&mut *connection)
             .await?;
         if deleted.rows_affected() == 0 {
-            Err(Refusal::NotFound)?;
+            // Gone already, perhaps by the same wish.
+            return Ok(Outcome::Deleted { active_run: None });
         }
-        for run in &active {
-            self.orphaned.insert(id(run, "id")?);
-        }
-        // The log keeps the positions, and nothing of what was said.
-        sqlx::query(
-            "UPDATE events SET message_id = NULL, event = json_object('position', position, \
-             'conversation_id', conversation_id, 'type', 'empty') WHERE user_id = ? AND conversation_id = ?",
-        )
-        .bind(&user)
-        .bind(&conversation)
-        .execute(&mut *connection)
-        .await?;
+        self.orphaned.extend(active_run);
+        sqlx::query("INSERT INTO deleted_conversations (id, user_id, deleted_at) VALUES (?, ?, ?)")
+            .bind(&conversation)
+            .bind(&user)
+            .bind(self.at.0)
+            .execute(&mut *connection)
+            .await?;
         self.events
             .iter_mut()
             .filter(|logged| logged.event.conversation_id == conversation_id)
             .for_each(blank);
-        sqlx::query("DELETE FROM intents WHERE user_id = ? AND started ->> 'conversation_id' = ?")
-            .bind(&user)
-            .bind(&conversation)
-            .execute(&mut *connection)
-            .await?;
         self.log(
             connection,
             user_id,
@@ -84,6 +91,6 @@ impl Batch {
             EventBody::ConversationDeleted,
         )
         .await?;
-        Ok(Outcome::Done)
+        Ok(Outcome::Deleted { active_run })
     }
 }

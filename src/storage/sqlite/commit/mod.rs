@@ -46,7 +46,19 @@ impl Writer {
         at: Timestamp,
         changes: &[Change],
     ) -> Result<Committed, StorageError> {
-        let mut tx = self.connection.begin_with("BEGIN IMMEDIATE").await?;
+        let mut connection = self.connection().await?;
+        let committed = self.commit_with(&mut connection, at, changes).await;
+        self.keep_if(committed.is_ok(), connection).await;
+        committed
+    }
+
+    async fn commit_with(
+        &mut self,
+        connection: &mut SqliteConnection,
+        at: Timestamp,
+        changes: &[Change],
+    ) -> Result<Committed, StorageError> {
+        let mut tx = connection.begin_with("BEGIN IMMEDIATE").await?;
         let mut batch = Batch {
             at,
             heads: BTreeMap::new(),
@@ -123,13 +135,21 @@ impl Batch {
                 Ok(Ok(outcome))
             }
             Err(failure) => {
-                savepoint.rollback().await?;
+                let rolled_back = savepoint.rollback().await;
+                let refusal = match failure {
+                    Failure::Refused(refusal) => refusal,
+                    // Trying again would not help, and the others need not suffer from it.
+                    Failure::Broken(error) if is_the_changes_own(&error) => {
+                        tracing::error!(%error, "a change that can't be stored was left out");
+                        Refusal::Fault
+                    }
+                    // A full disk, say, takes the whole transaction and its savepoints with it.
+                    Failure::Broken(error) => return Err(error),
+                };
+                rolled_back?;
                 self.events.truncate(events);
                 self.heads = heads;
-                match failure {
-                    Failure::Refused(refusal) => Ok(Err(refusal)),
-                    Failure::Broken(error) => Err(error),
-                }
+                Ok(Err(refusal))
             }
         }
     }
@@ -281,6 +301,17 @@ impl Batch {
                 .await?;
         }
         Ok(())
+    }
+}
+
+/// Whether an error came from what was to be stored, and not from the place where it was to be stored.
+fn is_the_changes_own(error: &StorageError) -> bool {
+    match error {
+        StorageError::Unreadable(_) | StorageError::UnreadableId(_) => true,
+        StorageError::Database(sqlx::Error::Database(cause)) => {
+            !matches!(cause.kind(), sqlx::error::ErrorKind::Other)
+        }
+        _ => false,
     }
 }
 

@@ -8,7 +8,8 @@ use super::{
 };
 use crate::{
     protocol::{
-        AssistantMessage, ConversationId, EventBody, MessageBody, MessageId, Position, RunStatus, Timestamp, UserId,
+        AssistantMessage, ConversationId, EventBody, MessageBody, MessageId, Position, RunStatus, Timestamp,
+        UserId,
         intent::{Continue, Regenerate, SendMessage, Started, title_from},
         transcript::apply_to_run,
     },
@@ -34,6 +35,15 @@ impl Batch {
             .bind(user_id.to_string())
             .execute(&mut *connection)
             .await?;
+        let gone: bool =
+            sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM deleted_conversations WHERE id = ?)")
+                .bind(conversation_id.to_string())
+                .fetch_one(&mut *connection)
+                .await?;
+        if gone {
+            Err(Refusal::NotFound)?;
+        }
+        // Whosesoever it is: an id is there once.
         let conversation = sqlx::query("SELECT user_id, active_leaf, model FROM conversations WHERE id = ?")
             .bind(conversation_id.to_string())
             .fetch_optional(&mut *connection)
@@ -43,22 +53,24 @@ impl Batch {
             Some(row) => (optional_id(&row, "active_leaf")?, row.try_get("model")?),
             None => {
                 let title = title_from(text);
+                let created = EventBody::ConversationCreated {
+                    title: title.clone(),
+                    created_at: self.at,
+                };
+                let position = self
+                    .log(connection, user_id, *conversation_id, None, created)
+                    .await?;
                 sqlx::query(
-                    "INSERT INTO conversations (id, user_id, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?)",
+                    "INSERT INTO conversations (id, user_id, title, created_at, updated_at, activity) \
+                     VALUES (?1, ?2, ?3, ?4, ?4, ?5)",
                 )
                 .bind(conversation_id.to_string())
                 .bind(user_id.to_string())
                 .bind(&title)
                 .bind(self.at.0)
-                .bind(self.at.0)
+                .bind(position.0.cast_signed())
                 .execute(&mut *connection)
                 .await?;
-                let created = EventBody::ConversationCreated {
-                    title,
-                    created_at: self.at,
-                };
-                self.log(connection, user_id, *conversation_id, None, created)
-                    .await?;
                 (None, None)
             }
         };
@@ -90,7 +102,7 @@ impl Batch {
             .clone()
             .or(chosen)
             .unwrap_or_else(|| start.default_model.clone());
-        self.start(connection, key, *user_message_id, &model, position)
+        self.start(connection, key, *user_message_id, &model, Some(position))
             .await?;
         Ok(Started {
             conversation_id: *conversation_id,
@@ -132,8 +144,7 @@ impl Batch {
             conversation_id,
             message_id: start.run,
         };
-        self.start(connection, key, parent_id, &model, Position(u64::MAX))
-            .await?;
+        self.start(connection, key, parent_id, &model, None).await?;
         Ok(Started {
             conversation_id,
             user_message_id: parent_id,
@@ -168,16 +179,18 @@ impl Batch {
             RunStatus::Complete => Err(Refusal::NotContinuable)?,
             RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted => {}
         }
-        let followers: i64 = sqlx::query_scalar("SELECT count(*) FROM messages WHERE parent_id = ?")
-            .bind(message_id.to_string())
-            .fetch_one(&mut *connection)
-            .await?;
+        let followers: i64 =
+            sqlx::query_scalar("SELECT count(*) FROM messages WHERE user_id = ? AND parent_id = ?")
+                .bind(user_id.to_string())
+                .bind(message_id.to_string())
+                .fetch_one(&mut *connection)
+                .await?;
         if followers > 0 {
             Err(Refusal::NotContinuable)?;
         }
         let event = EventBody::RunContinued { created_at: self.at };
         apply_to_run(assistant, &event);
-        store_answer(connection, message_id, assistant).await?;
+        store_answer(connection, user_id, message_id, assistant).await?;
         let position = self
             .log(connection, user_id, conversation_id, Some(message_id), event)
             .await?;
@@ -190,12 +203,12 @@ impl Batch {
         .execute(&mut *connection)
         .await
         .map_err(|error| taken(error, Refusal::RunActive))?;
-        sqlx::query("UPDATE conversations SET active_leaf = ?, updated_at = ? WHERE id = ?")
-            .bind(message_id.to_string())
-            .bind(self.at.0)
-            .bind(conversation_id.to_string())
-            .execute(connection)
-            .await?;
+        let run = RunKey {
+            user_id,
+            conversation_id,
+            message_id,
+        };
+        self.is_active(connection, run, position).await?;
         Ok(Started {
             conversation_id,
             user_message_id,
@@ -203,14 +216,34 @@ impl Batch {
         })
     }
 
-    /// Starts a run that answers `parent_id`. Its first event is at `first`, or is the start itself.
+    /// A run begins: its message is the one that is shown, and its conversation goes to the top of the list.
+    async fn is_active(
+        &self,
+        connection: &mut SqliteConnection,
+        run: RunKey,
+        position: Position,
+    ) -> Result<(), Failure> {
+        sqlx::query(
+            "UPDATE conversations SET active_leaf = ?, updated_at = ?, activity = ? WHERE user_id = ? AND id = ?",
+        )
+        .bind(run.message_id.to_string())
+        .bind(self.at.0)
+        .bind(position.0.cast_signed())
+        .bind(run.user_id.to_string())
+        .bind(run.conversation_id.to_string())
+        .execute(connection)
+        .await?;
+        Ok(())
+    }
+
+    /// Starts a run that answers `parent_id`. Its first event is at `first`; without that, it is the start itself.
     async fn start(
         &mut self,
         connection: &mut SqliteConnection,
         run: RunKey,
         parent_id: MessageId,
         model: &str,
-        first: Position,
+        first: Option<Position>,
     ) -> Result<(), Failure> {
         let started = EventBody::RunStarted {
             parent_id,
@@ -240,18 +273,17 @@ impl Batch {
         .bind(message_id.to_string())
         .bind(user_id.to_string())
         .bind(conversation_id.to_string())
-        .bind(first.min(position).0.cast_signed())
+        .bind(first.unwrap_or(position).0.cast_signed())
         .execute(&mut *connection)
         .await
         .map_err(|error| taken(error, Refusal::RunActive))?;
-        sqlx::query("UPDATE conversations SET active_leaf = ?, model = ?, updated_at = ? WHERE id = ?")
-            .bind(message_id.to_string())
+        sqlx::query("UPDATE conversations SET model = ? WHERE user_id = ? AND id = ?")
             .bind(model)
-            .bind(self.at.0)
+            .bind(user_id.to_string())
             .bind(conversation_id.to_string())
-            .execute(connection)
+            .execute(&mut *connection)
             .await?;
-        Ok(())
+        self.is_active(connection, run, position).await
     }
 
     pub(super) async fn end(
@@ -286,7 +318,7 @@ impl Batch {
         if ended.rows_affected() == 0 {
             Err(Refusal::NotFound)?;
         }
-        store_answer(connection, run.message_id, message).await?;
+        store_answer(connection, run.user_id, run.message_id, message).await?;
         Ok(Outcome::Done)
     }
 }
@@ -301,11 +333,13 @@ struct Place {
 
 async fn store_answer(
     connection: &mut SqliteConnection,
+    user_id: UserId,
     id: MessageId,
     answer: &AssistantMessage,
 ) -> Result<(), Failure> {
-    sqlx::query("UPDATE messages SET body = ? WHERE id = ?")
+    sqlx::query("UPDATE messages SET body = ? WHERE user_id = ? AND id = ?")
         .bind(serde_json::to_string(&MessageBody::Assistant(answer.clone()))?)
+        .bind(user_id.to_string())
         .bind(id.to_string())
         .execute(connection)
         .await?;

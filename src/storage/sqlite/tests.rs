@@ -1,0 +1,161 @@
+//! What is SQLite's own: its errors, and how it looks for things. What every storage does is told in `story`.
+
+use super::*;
+use crate::{
+    protocol::{AssistantMessage, EventBody, IntentId, UserId, intent::SendMessage},
+    storage::{RunKey, Start},
+};
+
+const NOON: Timestamp = Timestamp(1_795_262_400_000);
+
+fn send(text: &str) -> (Change, RunKey) {
+    let run = RunKey {
+        user_id: UserId::LOCAL,
+        conversation_id: ConversationId::new(),
+        message_id: MessageId::new(),
+    };
+    let intent = SendMessage {
+        intent_id: IntentId::new(),
+        conversation_id: run.conversation_id,
+        user_message_id: MessageId::new(),
+        text: text.into(),
+        model: Some("x/m".into()),
+    };
+    let start = Start {
+        run: run.message_id,
+        default_model: String::new(),
+        fingerprint: String::new(),
+    };
+    let change = Change::Send {
+        user_id: run.user_id,
+        intent,
+        start,
+    };
+    (change, run)
+}
+
+#[tokio::test]
+async fn a_full_disk_is_an_error_and_nothing_more_once_there_is_room_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = Sqlite::open(folder.path()).await.unwrap();
+    storage.commit(NOON, &[send("before").0]).await.unwrap();
+    {
+        // SQLite says that the disk is full when the file may not grow; a new connection knows of no such limit.
+        let mut writer = storage.writer.lock().await;
+        let connection = writer.connection.as_mut().unwrap();
+        sqlx::query("PRAGMA max_page_count = 1")
+            .execute(connection)
+            .await
+            .unwrap();
+    }
+    let (large, run) = send(&"x".repeat(1 << 20));
+    let full = storage.commit(NOON, std::slice::from_ref(&large)).await;
+    assert!(
+        full.as_ref()
+            .is_err_and(|error| error.to_string().contains("full")),
+        "{full:?}"
+    );
+    assert_eq!(
+        storage
+            .transcript(run.user_id, run.conversation_id)
+            .await
+            .unwrap(),
+        None
+    );
+    let committed = storage.commit(NOON, &[large]).await.unwrap();
+    assert!(committed.outcomes[0].is_ok(), "{committed:?}");
+}
+
+#[tokio::test]
+async fn a_change_that_cannot_be_stored_fails_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = Sqlite::open(folder.path()).await.unwrap();
+    let (first, run) = send("first");
+    storage.commit(NOON, &[first]).await.unwrap();
+    let broken = "UPDATE messages SET body = 'not JSON' WHERE id = ?";
+    {
+        let mut writer = storage.writer.lock().await;
+        let connection = writer.connection.as_mut().unwrap();
+        let message = run.message_id.to_string();
+        sqlx::query(broken)
+            .bind(message)
+            .execute(connection)
+            .await
+            .unwrap();
+    }
+    let go_on = Change::Continue {
+        user_id: run.user_id,
+        intent: crate::protocol::intent::Continue {
+            intent_id: IntentId::new(),
+            conversation_id: run.conversation_id,
+            message_id: run.message_id,
+        },
+        fingerprint: String::new(),
+    };
+    let committed = storage.commit(NOON, &[go_on, send("another").0]).await.unwrap();
+    assert_eq!(committed.outcomes[0], Err(crate::storage::Refusal::Fault));
+    assert!(committed.outcomes[1].is_ok(), "{committed:?}");
+}
+
+/// How SQLite would look for what a query asks for.
+async fn plan(storage: &Sqlite, query: &str) -> String {
+    let mut connection = storage.readers.acquire().await.unwrap();
+    let rows = sqlx::query(sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {query}")))
+        .fetch_all(&mut *connection)
+        .await
+        .unwrap();
+    let details: Vec<String> = rows.iter().map(|row| row.get("detail")).collect();
+    details.join("; ")
+}
+
+#[tokio::test]
+async fn what_is_asked_for_often_is_looked_up_and_not_searched_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = Sqlite::open(folder.path()).await.unwrap();
+    for (query, index) in [
+        (read::EVENTS_OF_USER, "PRIMARY KEY (user_id=? AND position>?)"),
+        (read::EVENTS_OF_RUN, "events_of_run (message_id=? AND position>?)"),
+        (
+            read::UNSTORED_EVENTS_OF_RUN,
+            "events_of_run (message_id=? AND position>?)",
+        ),
+        (
+            read::CONVERSATIONS,
+            "conversations_by_activity (user_id=? AND activity<?)",
+        ),
+        (read::RUNS_AT_WORK, "one_active_run_per_conversation"),
+    ] {
+        let plan = plan(&storage, query).await;
+        assert!(plan.contains(index), "{query}\n{plan}");
+        assert!(
+            !plan.contains("TEMP B-TREE") || query == read::RUNS_AT_WORK,
+            "{query}\n{plan}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn commits_reach_the_file_beside_the_commits() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = Sqlite::open(folder.path()).await.unwrap();
+    let file = folder.path().join(FILE_NAME);
+    let before = std::fs::metadata(&file).unwrap().len();
+    let (start, run) = send(&"x".repeat(100_000));
+    storage.commit(NOON, &[start]).await.unwrap();
+    let event = EventBody::ended(crate::protocol::RunStatus::Complete, None, NOON);
+    let message = AssistantMessage::started("x/m");
+    let end = Change::End {
+        run,
+        events: vec![event],
+        message,
+    };
+    storage.commit(NOON, &[end]).await.unwrap();
+    let copied = async {
+        while std::fs::metadata(&file).unwrap().len() < before + 100_000 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), copied)
+        .await
+        .expect("what was committed is copied");
+}

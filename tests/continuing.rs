@@ -1,0 +1,207 @@
+//! An answer that broke off or was stopped goes on from where it stood, with model servers that know no prefill.
+
+mod support;
+
+use serde_json::{Value, json};
+use support::{Parlor, json, text, types};
+use upstream::{Script, Upstream, When};
+use uuid::Uuid;
+
+/// A server whose model breaks off as scripted, and goes on as scripted when it is asked to.
+async fn breaking_off(first: Script, then: Script) -> (tempfile::TempDir, Upstream, Parlor) {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.script(When::user_contains("cut off"), then);
+    upstream.script_times(1, When::any(), first);
+    let parlor = Parlor::start(folder.path(), &upstream).await;
+    (folder, upstream, parlor)
+}
+
+/// Sends a question and reads to the end of the answer, which is not its natural one.
+async fn ask(parlor: &Parlor) -> Vec<Value> {
+    parlor
+        .chat(&json!({ "message": "Why is the sky blue?", "model": "test/any" }))
+        .await
+        .rest()
+        .await
+}
+
+/// The intent to continue the answer that these events made.
+fn go_on(events: &[Value]) -> Value {
+    json!({ "intent": {
+        "intent_id": Uuid::now_v7(),
+        "conversation_id": events[0]["conversation_id"],
+        "message_id": events[0]["message_id"],
+    } })
+}
+
+async fn post(parlor: &Parlor, intent: &Value) -> (u16, Value) {
+    let response = parlor.post("/rpc/continue_run", intent).send().await.unwrap();
+    (response.status().as_u16(), json(response).await)
+}
+
+/// What the model was shown in its last call, as (role, content).
+fn shown(upstream: &Upstream) -> Vec<(String, String)> {
+    let request = upstream.requests().pop().expect("a request").body;
+    let messages = request["messages"].as_array().expect("messages").iter();
+    let field = |message: &Value, field: &str| message[field].as_str().expect("text").to_owned();
+    messages
+        .map(|message| (field(message, "role"), field(message, "content")))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_text_that_was_cut_off_goes_on_in_mid_word() {
+    let (_folder, upstream, parlor) = breaking_off(
+        Script::new().think("Rayleigh.").text("Because the sk").cut(),
+        Script::new()
+            .think("Where was I?")
+            .text("y scatters")
+            .text(" blue."),
+    )
+    .await;
+    let first = ask(&parlor).await;
+    let broken = first.last().unwrap();
+    assert_eq!(
+        (&broken["type"], &broken["status"]),
+        (&json!("error"), &json!("interrupted"))
+    );
+
+    let intent = go_on(&first);
+    let (status, started) = post(&parlor, &intent).await;
+    assert_eq!(
+        (status, &started["assistant_message_id"]),
+        (200, &first[0]["message_id"]),
+        "the same run goes on: {started}"
+    );
+    assert_eq!(
+        post(&parlor, &intent).await,
+        (200, started),
+        "the same wish twice is one"
+    );
+
+    let run = first[0]["message_id"].as_str().unwrap();
+    let after = &broken["position"];
+    let rest = parlor
+        .follow(&format!("/api/runs/{run}/events?after={after}"))
+        .await
+        .rest()
+        .await;
+    assert_eq!(
+        types(&rest),
+        ["run_continued", "status", "thinking", "text_delta", "complete"]
+    );
+    assert!(
+        rest.iter()
+            .filter(|event| event["type"] == "text_delta")
+            .all(|event| event["node"] == 1),
+        "a node for each call of the model"
+    );
+    assert_eq!(text(&rest, "text_delta"), "y scatters blue.");
+    assert_eq!(
+        rest.last().unwrap()["payload"]["message"],
+        "Because the sky scatters blue."
+    );
+    let shown = shown(&upstream);
+    let roles: Vec<&str> = shown.iter().map(|(role, _)| role.as_str()).collect();
+    assert_eq!(roles, ["user", "assistant", "user"]);
+    assert_eq!(shown[1].1, "Because the sk");
+    assert!(
+        shown[2].1.contains("Go on from exactly where it stops"),
+        "{shown:?}"
+    );
+
+    // Whole answers are not continued, and it is one text from now on.
+    let (status, refused) = post(&parlor, &go_on(&first)).await;
+    assert_eq!((status, &refused["code"]), (409, &json!("not_continuable")));
+    let transcript = json(
+        parlor
+            .get(&format!(
+                "/rpc/conversation?conversation_id={}",
+                first[0]["conversation_id"].as_str().unwrap()
+            ))
+            .send()
+            .await
+            .unwrap(),
+    )
+    .await;
+    assert_eq!(transcript["messages"][1]["status"], "complete");
+    assert_eq!(transcript["messages"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn thoughts_that_were_cut_off_go_on() {
+    let (_folder, upstream, parlor) = breaking_off(
+        Script::new().think("Short waves scat").cut(),
+        Script::new().think("ter more.").text("Rayleigh scattering."),
+    )
+    .await;
+    let first = ask(&parlor).await;
+    let (status, _) = post(&parlor, &go_on(&first)).await;
+    assert_eq!(status, 200);
+    let run = first[0]["message_id"].as_str().unwrap();
+    let after = &first.last().unwrap()["position"];
+    let rest = parlor
+        .follow(&format!("/api/runs/{run}/events?after={after}"))
+        .await
+        .rest()
+        .await;
+    assert_eq!(rest.last().unwrap()["payload"]["message"], "Rayleigh scattering.");
+    let shown = shown(&upstream);
+    let [(role, question)] = &shown[..] else {
+        panic!("roles take turns: {shown:?}")
+    };
+    assert_eq!(role, "user");
+    assert!(question.starts_with("Why is the sky blue?\n\n("), "{question}");
+    assert!(question.ends_with("Short waves scat)"), "{question}");
+}
+
+#[tokio::test]
+async fn what_a_crash_interrupted_twice_is_whole_in_the_end() {
+    let (folder, upstream, parlor) = breaking_off(
+        Script::new().text("one ").gate("never"),
+        Script::new().text("two ").gate("never either"),
+    )
+    .await;
+    let mut stream = parlor
+        .chat(&json!({ "message": "count", "model": "test/any" }))
+        .await;
+    let first = stream.until("text_delta").await;
+    parlor.stop().await;
+    let parlor = Parlor::start(folder.path(), &upstream).await;
+    let ids = [first.clone()];
+    assert_eq!(post(&parlor, &go_on(&ids)).await.0, 200);
+    let run = first["message_id"].as_str().unwrap();
+    let mut stream = parlor.follow(&format!("/api/runs/{run}/events")).await;
+    stream.until("run_continued").await;
+    assert_eq!(stream.until("text_delta").await["text"], "two ");
+    // While it goes on, whoever opens it sees all of it.
+    let message = json(parlor.get(&format!("/api/messages/{run}")).send().await.unwrap()).await;
+    assert_eq!(message["message"]["status"], "running");
+    assert_eq!(
+        message["message"]["nodes"],
+        json!([
+            { "parts": [{ "type": "text", "text": "one " }] },
+            { "parts": [{ "type": "text", "text": "two " }] }
+        ])
+    );
+    parlor.stop().await;
+    upstream.reset();
+    upstream.script(When::any(), Script::new().text("three"));
+    let parlor = Parlor::start(folder.path(), &upstream).await;
+    assert_eq!(post(&parlor, &go_on(&ids)).await.0, 200);
+    let last = parlor
+        .follow(&format!("/api/runs/{run}/events"))
+        .await
+        .until("complete")
+        .await;
+    assert_eq!(last["payload"]["message"], "one two three");
+    // A reader that comes back after the end is told to stay away.
+    let after = last["position"].as_u64().unwrap();
+    let response = parlor
+        .get(&format!("/api/runs/{run}/events?after={after}"))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(response.status(), 204);
+}
