@@ -6,6 +6,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     middleware,
     response::Response,
+    routing::any,
 };
 use leptos::{nonce::use_nonce, prelude::*};
 use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
@@ -31,6 +32,7 @@ pub fn routes(app: &AppState) -> Router<AppState> {
     };
     Router::new()
         .leptos_routes_with_context(app, pages, context, shell)
+        .route("/rpc/{*unknown}", any(|| async { StatusCode::NOT_FOUND }))
         // Server functions read their bodies themselves, past the limit of the other handlers.
         .layer(RequestBodyLimitLayer::new(app.settings.limits.request_bytes))
         .layer(middleware::from_fn(rpc_errors::complete))
