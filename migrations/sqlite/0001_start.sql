@@ -19,7 +19,9 @@ CREATE TABLE conversations (
     created_at  INTEGER NOT NULL,
     -- The last activity, and where in the log it stands: the list's order, since positions never tie.
     updated_at  INTEGER NOT NULL,
-    activity    INTEGER NOT NULL
+    activity    INTEGER NOT NULL,
+    -- Whether a run has ended in it, other than by a person's stop, and nobody has opened it since.
+    unseen      INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX conversations_by_activity ON conversations (user_id, activity DESC);

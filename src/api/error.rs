@@ -101,7 +101,9 @@ impl FromServerFnError for ApiError {
             // The server could not read a request, or the page an answer.
             ServerFnErrorErr::Deserialization(cause) => Self::new(
                 ErrorCode::BadRequest,
-                format!("What was sent could not be read ({cause}). If this is Parlor's own page, reload it."),
+                format!(
+                    "What was sent could not be read ({cause}). If this is Parlor's own page, reload it."
+                ),
             ),
             // The cause is for the log, not for the person.
             _ => Self::new(

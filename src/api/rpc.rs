@@ -65,6 +65,19 @@ pub async fn rename_conversation(conversation_id: ConversationId, title: String)
         .await
 }
 
+/// Somebody has looked at a conversation: what has happened in it is no news any more.
+#[server(prefix = "/rpc", endpoint = "mark_read", input = Json)]
+pub async fn mark_read(conversation_id: ConversationId) -> Result<(), ApiError> {
+    let caller = crate::http::caller()?;
+    let user_id = caller.user_id;
+    caller
+        .change(crate::storage::Change::MarkRead {
+            user_id,
+            conversation_id,
+        })
+        .await
+}
+
 /// Deletes a conversation with all that is in it, and stops its run.
 #[server(prefix = "/rpc", endpoint = "delete_conversation", input = Json)]
 pub async fn delete_conversation(conversation_id: ConversationId) -> Result<(), ApiError> {

@@ -15,6 +15,8 @@ pub struct ConversationSummary {
     pub activity: Position,
     /// The run that works on it now.
     pub active_run: Option<MessageId>,
+    /// Whether a run has ended in it, other than by a person's stop, and nobody has opened it since.
+    pub unseen: bool,
 }
 
 /// The newest part of a user's list of conversations, as it stood at a position of the log.
@@ -115,6 +117,7 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> Listed {
                         updated_at,
                         activity: event.position,
                         active_run: None,
+                        unseen: false,
                     },
                 );
             }
@@ -133,10 +136,19 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> Listed {
         EventBody::RunStarted { created_at, .. } | EventBody::RunContinued { created_at } => {
             let run = event.message_id;
             list.move_up(id, event.position, *created_at)
-                && list.change(id, |conversation| conversation.active_run = run)
+                && list.change(id, |conversation| {
+                    conversation.active_run = run;
+                    conversation.unseen = false;
+                })
         }
-        body if body.terminal_status().is_some() => {
-            return changed(list.change(id, |conversation| conversation.active_run = None));
+        EventBody::ConversationRead => {
+            return changed(list.change(id, |conversation| conversation.unseen = false));
+        }
+        body if let Some(status) = body.terminal_status() => {
+            return changed(list.change(id, |conversation| {
+                conversation.active_run = None;
+                conversation.unseen = status.is_news();
+            }));
         }
         _ => return Listed::Unchanged,
     };

@@ -38,6 +38,8 @@ pub enum EventBody {
     ConversationRenamed { title: String },
     /// A conversation will be answered by another model from now on.
     ModelChosen { model: String },
+    /// Somebody has looked at what had happened in a conversation.
+    ConversationRead,
     /// A conversation and all that was in it is gone.
     ConversationDeleted,
     /// Another branch of the conversation is the one that is shown.

@@ -121,6 +121,11 @@ impl RunStatus {
         !matches!(self, Self::Running | Self::Waiting)
     }
 
+    /// Whether a person who was not looking should hear of this end. Their own stop is no news.
+    pub fn is_news(self) -> bool {
+        self.is_terminal() && self != Self::Stopped
+    }
+
     /// The name on the wire and in the database.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -82,6 +82,11 @@ pub enum Change {
         conversation_id: ConversationId,
         leaf_id: MessageId,
     },
+    /// Somebody has looked at what had happened.
+    MarkRead {
+        user_id: UserId,
+        conversation_id: ConversationId,
+    },
     Delete {
         user_id: UserId,
         conversation_id: ConversationId,

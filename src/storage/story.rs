@@ -657,3 +657,35 @@ async fn only_the_last_answer_is_continued_and_only_if_it_broke_off() {
         "the conversation has gone on"
     );
 }
+
+#[tokio::test]
+async fn what_ended_while_nobody_looked_is_news_until_somebody_does() {
+    let (folder, storage) = sqlite().await;
+    let conversation_id = ConversationId::new();
+    let turn = turn(ANN, conversation_id, "think about it");
+    let unseen = async |storage: &dyn Storage| {
+        let list = storage.conversations(ANN, None, 1).await.unwrap();
+        let mut folded = ConversationList::default();
+        for event in log(storage, ANN).await {
+            crate::protocol::conversation_list::apply(&mut folded, &event);
+        }
+        assert_eq!(folded.conversations, list.conversations, "live is as loaded");
+        list.conversations[0].unseen
+    };
+    let read = Change::MarkRead {
+        user_id: ANN,
+        conversation_id,
+    };
+    do_one(&*storage, &turn.change).await.unwrap();
+    assert!(!unseen(&*storage).await);
+    do_one(&*storage, &end(turn.run, "done")).await.unwrap();
+    assert!(unseen(&*storage).await);
+    drop(storage);
+    let storage = sqlite::Sqlite::open(folder.path()).await.unwrap();
+    assert!(unseen(&storage).await, "also after a restart");
+    do_one(&storage, &read).await.unwrap();
+    assert!(!unseen(&storage).await);
+    let head = storage.head(ANN).await.unwrap();
+    do_one(&storage, &read).await.unwrap();
+    assert_eq!(storage.head(ANN).await.unwrap(), head, "no news, no event");
+}

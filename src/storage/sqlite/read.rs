@@ -25,7 +25,8 @@ pub(super) const EVENTS_OF_RUN: &str = "SELECT event FROM events WHERE message_i
 pub(super) const UNSTORED_EVENTS_OF_RUN: &str = "SELECT e.event FROM runs r JOIN events e ON e.message_id = r.id AND +e.user_id = r.user_id \
          AND e.position >= r.first_position WHERE r.user_id = ? AND r.id = ? ORDER BY e.position";
 
-pub(super) const CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.activity, r.id AS active_run FROM conversations c \
+pub(super) const CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.activity, c.unseen, \
+         r.id AS active_run FROM conversations c \
          LEFT JOIN runs r ON r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
          WHERE c.user_id = ? AND c.activity < ? ORDER BY c.activity DESC LIMIT ?";
 
@@ -118,6 +119,7 @@ pub(super) async fn conversations(
             updated_at: Timestamp(row.try_get("updated_at")?),
             activity: position(row, "activity")?,
             active_run: optional_id(row, "active_run")?,
+            unseen: row.try_get("unseen")?,
         })
     });
     Ok(ConversationList {

@@ -96,6 +96,7 @@ mod tests {
             title: format!("chat {n}"),
             updated_at: Timestamp(n),
             activity: Position(n.unsigned_abs()),
+            unseen: false,
             active_run: None,
         }
     }

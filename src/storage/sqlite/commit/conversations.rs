@@ -33,6 +33,26 @@ impl Batch {
         Ok(Outcome::Done)
     }
 
+    /// What is no news any more (or never was, or is gone) makes no event.
+    pub(super) async fn mark_read(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Outcome, Failure> {
+        let marked =
+            sqlx::query("UPDATE conversations SET unseen = 0 WHERE user_id = ? AND id = ? AND unseen = 1")
+                .bind(user_id.to_string())
+                .bind(conversation_id.to_string())
+                .execute(&mut *connection)
+                .await?;
+        if marked.rows_affected() > 0 {
+            let read = EventBody::ConversationRead;
+            self.log(connection, user_id, conversation_id, None, read).await?;
+        }
+        Ok(Outcome::Done)
+    }
+
     pub(super) async fn delete(
         &mut self,
         connection: &mut SqliteConnection,

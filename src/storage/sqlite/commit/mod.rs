@@ -239,6 +239,10 @@ impl Batch {
                 )
                 .await
             }
+            Change::MarkRead {
+                user_id,
+                conversation_id,
+            } => self.mark_read(connection, *user_id, *conversation_id).await,
             Change::Delete {
                 user_id,
                 conversation_id,

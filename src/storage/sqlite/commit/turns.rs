@@ -224,7 +224,8 @@ impl Batch {
         position: Position,
     ) -> Result<(), Failure> {
         sqlx::query(
-            "UPDATE conversations SET active_leaf = ?, updated_at = ?, activity = ? WHERE user_id = ? AND id = ?",
+            "UPDATE conversations SET active_leaf = ?, updated_at = ?, activity = ?, unseen = 0 \
+             WHERE user_id = ? AND id = ?",
         )
         .bind(run.message_id.to_string())
         .bind(self.at.0)
@@ -318,7 +319,13 @@ impl Batch {
         if ended.rows_affected() == 0 {
             Err(Refusal::NotFound)?;
         }
-        store_answer(connection, run.user_id, run.message_id, message).await?;
+        store_answer(&mut *connection, run.user_id, run.message_id, message).await?;
+        sqlx::query("UPDATE conversations SET unseen = ? WHERE user_id = ? AND id = ?")
+            .bind(message.status.is_news())
+            .bind(run.user_id.to_string())
+            .bind(run.conversation_id.to_string())
+            .execute(connection)
+            .await?;
         Ok(Outcome::Done)
     }
 }
