@@ -1,6 +1,6 @@
 //! The `parlor` binary: reads the command line, starts the server, says what went wrong.
 
-use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
+use std::{io::IsTerminal, net::SocketAddr, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 use parlor::{
@@ -40,6 +40,7 @@ async fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .init();
     let Command::Serve { addr, data, config } = Cli::parse().command;
     allow_many_sockets();

@@ -176,6 +176,16 @@ pub enum StorageError {
     Migration(#[from] sqlx::migrate::MigrateError),
     #[error("another Parlor uses it (stop that one, or give this one another folder with --data)")]
     InUse,
+    #[error(
+        "the database is damaged or is none ({0}). It was left as it is: put back a copy, save what can be saved with \
+         `sqlite3 parlor.db .recover`, or move it away to begin anew"
+    )]
+    Damaged(Box<dyn sqlx::error::DatabaseError>),
+    #[error(
+        "it was written by a newer Parlor (its schema has step {0}, which this one does not know). It was left as it is: \
+         start that version, or give this one another folder with --data"
+    )]
+    Newer(i64),
     #[error("the data folder: {0}")]
     Folder(#[from] std::io::Error),
     #[error("what is stored can't be read: {0}")]

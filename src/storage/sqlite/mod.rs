@@ -10,6 +10,7 @@ use std::{
 use async_trait::async_trait;
 use sqlx::{
     ConnectOptions, Connection, Row, SqliteConnection, SqlitePool,
+    migrate::MigrateError,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use tokio::sync::{Mutex, watch};
@@ -89,8 +90,15 @@ impl Sqlite {
             // Ours are in `checkpoint`.
             .pragma("wal_autocheckpoint", "0")
             .statement_cache_capacity(100);
-        let mut connection = options.connect().await?;
-        MIGRATIONS.run(&mut connection).await?;
+        let mut connection = options.connect().await.map_err(at_start)?;
+        MIGRATIONS
+            .run(&mut connection)
+            .await
+            .map_err(|error| match error {
+                MigrateError::VersionMissing(step) => StorageError::Newer(step),
+                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => at_start(error),
+                error => error.into(),
+            })?;
         let checkpoints = options.connect().await?;
         let readers = SqlitePoolOptions::new()
             .min_connections(1)
@@ -159,6 +167,18 @@ fn make_private_folder(folder: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
+}
+
+/// What an error means when the database is opened.
+fn at_start(error: sqlx::Error) -> StorageError {
+    // https://sqlite.org/rescode.html: SQLITE_CORRUPT and SQLITE_NOTADB
+    const DAMAGED: [&str; 2] = ["11", "26"];
+    match error {
+        sqlx::Error::Database(error) if error.code().is_some_and(|code| DAMAGED.contains(&&*code)) => {
+            StorageError::Damaged(error)
+        }
+        error => error.into(),
+    }
 }
 
 /// Makes sure that no other process uses the folder: two would each take what the other runs for what a crash

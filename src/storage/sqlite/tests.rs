@@ -159,3 +159,33 @@ async fn commits_reach_the_file_beside_the_commits() {
         .await
         .expect("what was committed is copied");
 }
+
+#[tokio::test]
+async fn data_that_cannot_be_used_is_left_as_it_is() {
+    let open = async |folder: &Path| Sqlite::open(folder).await.map(drop).unwrap_err().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(FILE_NAME);
+    let noise = vec![b'x'; 9000];
+    std::fs::write(&file, &noise).unwrap();
+    let error = open(folder.path()).await;
+    assert!(error.contains("damaged") && error.contains(".recover"), "{error}");
+    assert_eq!(std::fs::read(&file).unwrap(), noise);
+
+    let folder = tempfile::tempdir().unwrap();
+    drop(Sqlite::open(folder.path()).await.unwrap());
+    let mut connection = SqliteConnectOptions::new()
+        .filename(folder.path().join(FILE_NAME))
+        .connect()
+        .await
+        .unwrap();
+    sqlx::query("INSERT INTO _sqlx_migrations VALUES (99, 'later', current_timestamp, 1, x'00', 1)")
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    let error = open(folder.path()).await;
+    assert!(error.contains("newer Parlor"), "{error}");
+
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let error = open(file.path()).await;
+    assert!(error.contains("the data folder"), "{error}");
+}

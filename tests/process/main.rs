@@ -1,0 +1,66 @@
+//! The real binary as a process: killed, stopped, started again.
+
+mod kill;
+mod term;
+
+use std::{path::Path, process::Stdio, time::Duration};
+
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::{Child, Command},
+    time::timeout,
+};
+use upstream::Upstream;
+
+/// How long a test waits for what must come at once.
+const SOON: Duration = Duration::from_secs(20);
+
+/// A running `parlor serve`.
+struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Server {
+    /// Starts it on a free port.
+    async fn start(data: &Path, upstream: &Upstream) -> Self {
+        Self::start_at(data, upstream, "127.0.0.1:0").await
+    }
+
+    async fn start_at(data: &Path, upstream: &Upstream, addr: &str) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_parlor"))
+            .args(["serve", "--addr", addr, "--data"])
+            .arg(data)
+            .current_dir(data)
+            .env("OPENAI_BASE_URL", upstream.url())
+            .env("OPENAI_API_KEY", "none")
+            .env("PARLOR_LOG", "error")
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("the server starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+        let line = timeout(SOON, lines.next_line())
+            .await
+            .expect("it is ready in time");
+        let line = line.expect("its output").expect("it has not ended");
+        let (_, url) = line.split_once("ready at ").expect("it says where");
+        Self {
+            child,
+            url: url.to_owned(),
+        }
+    }
+
+    /// Ends it as a power cut would.
+    async fn kill(mut self) {
+        self.child.kill().await.expect("it dies");
+    }
+
+    /// Asks it to end, as a service manager would.
+    async fn terminate(&self) {
+        let pid = self.child.id().expect("it runs").to_string();
+        // Neither std nor tokio sends signals.
+        let sent = Command::new("kill").args(["-TERM", &pid]).status().await;
+        assert!(sent.expect("kill").success());
+    }
+}
