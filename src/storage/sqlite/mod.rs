@@ -37,6 +37,9 @@ const FIRST_SAFE_VERSION: i32 = 3_051_003;
 /// The name of the database in the data folder.
 pub const FILE_NAME: &str = "parlor.db";
 
+/// How long to wait for another program that holds the database, a backup for instance, before it counts as trouble.
+const BUSY: std::time::Duration = std::time::Duration::from_secs(5);
+
 /// The name of the file in the data folder that is locked while a Parlor uses it.
 const LOCK_NAME: &str = "parlor.lock";
 
@@ -85,7 +88,7 @@ impl Sqlite {
             // A commit that was published must survive a power cut. Group commit makes that cheap.
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
-            .busy_timeout(std::time::Duration::from_secs(10))
+            .busy_timeout(BUSY)
             .pragma("temp_store", "memory")
             // Ours are in `checkpoint`.
             .pragma("wal_autocheckpoint", "0")

@@ -10,7 +10,7 @@ use parlor::{
 use serde_json::Value;
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
-use upstream::Upstream;
+use upstream::{Script, Upstream, When};
 
 /// How long a test waits for what must come at once.
 pub const SOON: Duration = Duration::from_secs(20);
@@ -186,4 +186,23 @@ pub fn text(events: &[Value], kind: &str) -> String {
         text += event["text"].as_str().expect("a text");
     }
     text
+}
+
+/// A server at a model that answers everything with this script.
+pub async fn answering(script: Script) -> (tempfile::TempDir, Upstream, Parlor) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let upstream = Upstream::start().await;
+    upstream.script(When::any(), script);
+    let parlor = Parlor::start(folder.path(), &upstream).await;
+    (folder, upstream, parlor)
+}
+
+/// The model calls so far, oldest first; the lists of models that were asked for are left out.
+pub fn calls(upstream: &Upstream) -> Vec<Value> {
+    let bodies = upstream.requests().into_iter().map(|request| request.body);
+    bodies.filter(|body| body["messages"].is_array()).collect()
+}
+
+pub fn id(event: &Value, field: &str) -> String {
+    event[field].as_str().expect(field).to_owned()
 }

@@ -1,9 +1,7 @@
 //! An answer that broke off or was stopped goes on from where it stood, with model servers that know no prefill.
 
-mod support;
-
+use crate::support::{Parlor, json, text, types};
 use serde_json::{Value, json};
-use support::{Parlor, json, text, types};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 

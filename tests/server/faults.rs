@@ -1,0 +1,321 @@
+//! Model servers that fail: what becomes of the run, in which words, and what is kept. `docs/faults.md` has the same table.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use serde_json::{Value, json};
+use upstream::{Script, Upstream, When};
+
+use crate::support::{Parlor, answering, calls, text};
+
+/// Time limits that a test can wait for.
+const PATIENCE: f64 = 0.5;
+
+enum Server {
+    Scripted(Script),
+    /// Somewhere else than at the scripted server, whose address `HERE` is.
+    At(&'static str),
+}
+
+struct Case {
+    /// As the documentation has it.
+    fault: &'static str,
+    server: Server,
+    status: &'static str,
+    code: &'static str,
+    kept: &'static str,
+    /// How often the model is called.
+    calls: usize,
+}
+
+fn case(
+    fault: &'static str,
+    script: Script,
+    (status, code): (&'static str, &'static str),
+    kept: &'static str,
+    calls: usize,
+) -> Case {
+    Case {
+        fault,
+        server: Server::Scripted(script),
+        status,
+        code,
+        kept,
+        calls,
+    }
+}
+
+fn elsewhere(fault: &'static str, address: &'static str) -> Case {
+    Case {
+        fault,
+        server: Server::At(address),
+        status: "failed",
+        code: "endpoint_unreachable",
+        kept: "",
+        calls: 0,
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let script = Script::new;
+    let half = || Script::new().text("half");
+    let refused =
+        |status, message: &str| script().status(status, json!({ "error": { "message": message } }), &[]);
+    vec![
+        elsewhere("connection refused", "http://127.0.0.1:9/v1"),
+        elsewhere("unknown host", "http://no-such-host.invalid/v1"),
+        elsewhere("no TLS", "https://HERE/v1"),
+        case("401", refused(401, "bad key"), ("failed", "key_missing"), "", 1),
+        case(
+            "403",
+            refused(403, "not allowed"),
+            ("failed", "key_missing"),
+            "",
+            1,
+        ),
+        case(
+            "404",
+            refused(404, "model not found"),
+            ("failed", "model_unknown"),
+            "",
+            1,
+        ),
+        case(
+            "400",
+            refused(400, "no such parameter"),
+            ("failed", "request_refused"),
+            "",
+            1,
+        ),
+        case(
+            "408",
+            refused(408, "too slow"),
+            ("failed", "endpoint_failed"),
+            "",
+            3,
+        ),
+        case(
+            "429",
+            refused(429, "slow down"),
+            ("failed", "rate_limited"),
+            "",
+            3,
+        ),
+        case(
+            "429 with a long Retry-After",
+            script().status(429, json!({}), &[("retry-after", "3600")]),
+            ("failed", "rate_limited"),
+            "",
+            1,
+        ),
+        case("500", refused(500, "boom"), ("failed", "endpoint_failed"), "", 3),
+        case(
+            "503",
+            refused(503, "loading"),
+            ("failed", "endpoint_failed"),
+            "",
+            3,
+        ),
+        case(
+            "an error object in a stream",
+            script().error_object(json!({ "message": "out of memory" })),
+            ("failed", "stream_error"),
+            "",
+            1,
+        ),
+        case(
+            "an error object in mid-answer",
+            half().error_object(json!({ "message": "out of memory" })),
+            ("failed", "stream_error"),
+            "half",
+            1,
+        ),
+        case(
+            "silence before the first token",
+            script().hang(),
+            ("failed", "no_answer"),
+            "",
+            1,
+        ),
+        case(
+            "silence in mid-answer",
+            half().hang(),
+            ("interrupted", "fell_silent"),
+            "half",
+            1,
+        ),
+        case(
+            "one byte, then silence",
+            half().raw("d").hang(),
+            ("interrupted", "fell_silent"),
+            "half",
+            1,
+        ),
+        case(
+            "connection lost before the first token",
+            script().cut(),
+            ("interrupted", "broke_off"),
+            "",
+            1,
+        ),
+        case(
+            "connection lost in mid-answer",
+            half().cut(),
+            ("interrupted", "broke_off"),
+            "half",
+            1,
+        ),
+        case(
+            "an end without a finish_reason",
+            half().end(),
+            ("interrupted", "broke_off"),
+            "half",
+            1,
+        ),
+        case(
+            "a character cut in two",
+            half()
+                .raw_bytes(b"data: {\"choices\":[{\"delta\":{\"content\":\"\xc3".to_vec())
+                .cut(),
+            ("interrupted", "broke_off"),
+            "half",
+            1,
+        ),
+        case(
+            "broken JSON",
+            half()
+                .raw("data: {\"choices\":[{\"delta\n\n")
+                .finish("stop")
+                .done(),
+            ("interrupted", "bad_answer"),
+            "half",
+            1,
+        ),
+        case(
+            "a line without end",
+            half().raw(format!("data: {}", "x".repeat(2 << 20))).hang(),
+            ("interrupted", "bad_answer"),
+            "half",
+            1,
+        ),
+        case(
+            "no answer at all",
+            script().finish("stop").done(),
+            ("failed", "empty_answer"),
+            "",
+            1,
+        ),
+        case(
+            "held back by a filter",
+            half().finish("content_filter").done(),
+            ("failed", "content_filter"),
+            "half",
+            1,
+        ),
+        case(
+            "an answer that never ends",
+            script().tokens(1_000_000, 0.0),
+            ("failed", "answer_too_long"),
+            "…",
+            1,
+        ),
+        case(
+            "an answer that takes for ever",
+            script().tokens(1_000_000, 50.0),
+            ("interrupted", "too_long"),
+            "…",
+            1,
+        ),
+    ]
+}
+
+async fn meet(case: Case) -> Result<(), String> {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let mut address = None;
+    match case.server {
+        Server::Scripted(script) => upstream.script(When::any(), script),
+        Server::At(elsewhere) => address = Some(elsewhere.replace("HERE", &upstream.address().to_string())),
+    }
+    let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
+        settings.timeouts.first_token_seconds = PATIENCE;
+        settings.timeouts.silence_seconds = PATIENCE;
+        settings.timeouts.run_seconds = if case.code == "too_long" { 1.0 } else { 60.0 };
+        settings.limits.answer_bytes = 100_000;
+        if let Some(address) = address {
+            settings.endpoints[0].base_url = address;
+        }
+    })
+    .await;
+    let events = parlor
+        .chat(&json!({ "message": "x", "model": "test/any" }))
+        .await
+        .rest()
+        .await;
+    let last = events.last().ok_or("no events")?;
+    let error = &last["error"];
+    let kept = text(&events, "text_delta");
+    let field = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let got = (field(&last["status"]), field(&error["code"]));
+    if got != (case.status.to_owned(), case.code.to_owned()) {
+        return Err(format!("{}: {got:?} {last}", case.fault));
+    }
+    let as_expected = if case.kept == "…" {
+        !kept.is_empty()
+    } else {
+        kept == case.kept
+    };
+    if !as_expected || last["payload"]["message"] != *kept {
+        return Err(format!(
+            "{}: kept {:?}",
+            case.fault,
+            kept.chars().take(80).collect::<String>()
+        ));
+    }
+    if calls(&upstream).len() != case.calls {
+        return Err(format!("{}: {} calls", case.fault, calls(&upstream).len()));
+    }
+    let words = field(&error["message"]);
+    let names_the_endpoint = words.contains("test") || words.starts_with("The ");
+    if !names_the_endpoint || words.contains("reqwest") {
+        return Err(format!("{}: says {words:?}", case.fault));
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_fault_of_a_model_server_has_its_end_its_words_and_keeps_what_there_was() {
+    let met = join_all(cases().into_iter().map(meet));
+    let met = tokio::time::timeout(Duration::from_secs(50), met)
+        .await
+        .expect("each within its time limit");
+    let wrong: Vec<String> = met.into_iter().filter_map(Result::err).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_documentation_has_them_all() {
+    let table = include_str!("../../docs/faults.md");
+    for Case {
+        fault, status, code, ..
+    } in cases()
+    {
+        let row = format!("| {fault} | `{status}` | `{code}` |");
+        assert!(table.contains(&row), "docs/faults.md lacks: {row}");
+    }
+}
+
+#[tokio::test]
+async fn a_busy_server_is_asked_again_before_the_first_token() {
+    let (_folder, upstream, parlor) = answering(Script::new().text("at last")).await;
+    upstream.reset();
+    upstream.script(When::any(), Script::new().text("at last"));
+    upstream.script_times(1, When::any(), Script::new().status(503, json!({}), &[]));
+    let events = parlor
+        .chat(&json!({ "message": "x", "model": "test/any" }))
+        .await
+        .rest()
+        .await;
+    assert_eq!(events.last().unwrap()["payload"]["message"], "at last");
+    assert_eq!(calls(&upstream).len(), 2);
+}

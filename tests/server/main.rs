@@ -1,0 +1,8 @@
+//! A real server in the tests' process, over HTTP, at a scripted model server.
+
+mod continuing;
+mod contract;
+mod faults;
+mod refusals;
+mod storage_trouble;
+mod support;

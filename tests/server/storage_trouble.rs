@@ -1,0 +1,63 @@
+//! While the database can't be written, people are told so at once, runs wait, and all goes on by itself afterwards.
+
+use std::time::{Duration, Instant};
+
+use crate::support::{Parlor, json, text, types};
+use serde_json::{Value, json};
+use sqlx::{ConnectOptions, sqlite::SqliteConnectOptions};
+use upstream::{Script, Upstream, When};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_is_locked_for_long_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.script(
+        When::any(),
+        Script::new().text("one ").gate("more").text("two ").text("three"),
+    );
+    let parlor = Parlor::start(folder.path(), &upstream).await;
+    let ask = json!({ "message": "count", "model": "test/any" });
+    let mut stream = parlor.chat(&ask).await;
+    let mut events = vec![stream.until("text_delta").await];
+
+    // Another program takes the database for itself.
+    let mut other = SqliteConnectOptions::new()
+        .filename(folder.path().join("parlor.db"))
+        .connect()
+        .await
+        .unwrap();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    upstream.release("more");
+
+    // The first wish waits a while, in case that it passes; what comes then hears of the trouble at once.
+    let refused = async |patience: Duration| {
+        let asked = Instant::now();
+        let response = parlor.post("/api/chat/stream", &ask).send().await.unwrap();
+        assert_eq!(response.status(), 503);
+        assert!(response.headers().contains_key("retry-after"));
+        assert!(asked.elapsed() < patience, "{:?}", asked.elapsed());
+        let problem: Value = json(response).await;
+        assert_eq!(problem["code"], "unavailable");
+        assert!(
+            problem["detail"]
+                .as_str()
+                .unwrap()
+                .contains("Nothing was changed"),
+            "{problem}"
+        );
+    };
+    refused(Duration::from_secs(15)).await;
+    // What is there can be read all the while.
+    assert_eq!(parlor.get("/").send().await.unwrap().status(), 200);
+    let run = events[0]["message_id"].as_str().unwrap();
+    let message = json(parlor.get(&format!("/api/messages/{run}")).send().await.unwrap()).await;
+    assert_eq!(message["message"]["nodes"][0]["parts"][0]["text"], "one ");
+
+    sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+    events.extend(stream.rest().await);
+    assert_eq!(types(&events), ["text_delta", "complete"]);
+    assert_eq!(text(&events, "text_delta"), "one two three");
+    upstream.release("more");
+    let again = parlor.chat(&ask).await.rest().await;
+    assert_eq!(types(&again).last(), Some(&"complete"));
+}
