@@ -4,5 +4,6 @@ mod continuing;
 mod contract;
 mod faults;
 mod refusals;
+mod resume;
 mod storage_trouble;
 mod support;

@@ -1,0 +1,211 @@
+//! A log that is followed with cuts, delays and repeats folds to the same as one that is followed in peace, and to what the
+//! model said.
+
+use std::time::Duration;
+
+use fastrand::Rng;
+use futures::future::join_all;
+use parlor::protocol::{
+    ConversationId, Event, MessageBody, Part, Position, RunStatus, Transcript,
+    transcript::{self, apply},
+};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+use upstream::{Script, Upstream, When};
+
+use crate::support::{Parlor, answering, json};
+
+/// What the model thinks and says: text of all kinds, in many small pieces.
+struct Answer {
+    script: Script,
+    thinking: String,
+    text: String,
+}
+
+impl Answer {
+    fn random(random: &mut Rng) -> Self {
+        const PIECES: [&str; 12] = [
+            "a",
+            " word",
+            "\n",
+            "\n\n",
+            "**bold",
+            "**",
+            "```rust\n",
+            "| a | b |\n",
+            "é",
+            "漢字",
+            "🦀",
+            "e\u{301}",
+        ];
+        let mut answer = Self {
+            script: Script::new(),
+            thinking: String::new(),
+            text: String::new(),
+        };
+        for _ in 0..random.usize(1..15) {
+            let piece = PIECES[random.usize(..PIECES.len())];
+            answer.thinking += piece;
+            answer.script = answer.script.think(piece);
+        }
+        for _ in 0..random.usize(1..60) {
+            let piece = PIECES[random.usize(..PIECES.len())];
+            answer.text += piece;
+            answer.script = answer.script.text(piece);
+            if random.usize(..6) == 0 {
+                answer.script = answer.script.pause(random.u64(1..8));
+            }
+        }
+        answer
+    }
+
+    /// Whether a conversation is the question and this answer.
+    fn is_in(&self, transcript: &Transcript) -> bool {
+        let [_, answer] = &transcript.messages[..] else {
+            return false;
+        };
+        let MessageBody::Assistant(answer) = &answer.body else {
+            return false;
+        };
+        let parts = [
+            Part::Thinking {
+                text: self.thinking.clone(),
+            },
+            Part::Text {
+                text: self.text.clone(),
+            },
+        ];
+        answer.status == RunStatus::Complete && answer.nodes.len() == 1 && answer.nodes[0].parts == parts
+    }
+}
+
+/// The conversation as the server stores it, without the position of its reading.
+async fn stored(parlor: &Parlor, id: ConversationId) -> Transcript {
+    let response = parlor
+        .get(&format!("/rpc/conversation?conversation_id={id}"))
+        .send()
+        .await
+        .unwrap();
+    let mut transcript: Transcript = serde_json::from_value(json(response).await).unwrap();
+    transcript.as_of = Position(0);
+    transcript
+}
+
+fn fold(id: ConversationId, events: &[Event]) -> Transcript {
+    let mut state = Transcript::new(id);
+    for event in events {
+        apply(&mut state, event).expect("no gap");
+    }
+    state.as_of = Position(0);
+    state
+}
+
+fn ended(event: &Event) -> bool {
+    event.body.terminal_status().is_some()
+}
+
+/// Reads the log after a position, up to `limit` events or the end of the last of `runs` runs that ends after `seen`.
+async fn read(parlor: &Parlor, after: u64, limit: usize, seen: u64, mut runs: usize) -> Vec<Event> {
+    let mut stream = parlor.follow(&format!("/api/events?after={after}")).await;
+    let mut events = Vec::new();
+    while events.len() < limit && runs > 0 {
+        let event: Value = stream.next().await.expect("the log goes on");
+        let event: Event = serde_json::from_value(event).unwrap();
+        runs -= usize::from(event.position.0 > seen && ended(&event));
+        events.push(event);
+    }
+    events
+}
+
+#[tokio::test]
+async fn a_cut_at_any_position_leaves_no_trace() {
+    let seed = fastrand::u64(..);
+    println!("seed {seed}");
+    let answer = Answer::random(&mut Rng::with_seed(seed));
+    let (_folder, _upstream, parlor) = answering(answer.script.clone()).await;
+    let id = ConversationId::new();
+    let ask = json!({ "message": "go", "model": "test/any", "conversation_id": id });
+    parlor.chat(&ask).await.rest().await;
+
+    let whole = read(&parlor, 0, usize::MAX, 0, 1).await;
+    let expected = fold(id, &whole);
+    assert_eq!(expected, stored(&parlor, id).await, "live is as stored");
+    assert!(answer.is_in(&expected), "seed {seed}: {expected:?}");
+    for cut in 0..whole.len() {
+        // Once exactly from there, once with some of it for the second time.
+        for again in [0, cut.min(5)] {
+            let mut events = whole[..cut].to_vec();
+            events.extend(read(&parlor, (cut - again) as u64, usize::MAX, cut as u64, 1).await);
+            assert_eq!(
+                fold(id, &events),
+                expected,
+                "seed {seed}, cut at {cut}, {again} again"
+            );
+        }
+    }
+}
+
+/// Follows several conversations over a connection that breaks all the time.
+async fn follow_badly(parlor: &Parlor, ids: &[ConversationId], mut random: Rng) -> Vec<Transcript> {
+    let mut states: Vec<Transcript> = ids.iter().copied().map(Transcript::new).collect();
+    let (mut cursor, mut left) = (0, ids.len());
+    while left > 0 {
+        let repeated = random.u64(..4).min(cursor);
+        let events = read(parlor, cursor - repeated, random.usize(5..12), cursor, left).await;
+        for event in events {
+            for state in &mut states {
+                let touched = apply(state, &event).unwrap_or_else(|gap| panic!("{gap}"));
+                assert!(
+                    touched == transcript::Touched::Nothing || event.position.0 > cursor,
+                    "an event counts once"
+                );
+            }
+            left -= usize::from(event.position.0 > cursor && ended(&event));
+            cursor = cursor.max(event.position.0);
+        }
+        sleep(Duration::from_millis(random.u64(..15))).await;
+    }
+    states.iter_mut().for_each(|state| state.as_of = Position(0));
+    states
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn however_bad_the_connection_everybody_ends_up_with_the_same() {
+    const CONVERSATIONS: usize = 4;
+    const CLIENTS: usize = 6;
+    for _ in 0..5 {
+        let seed = fastrand::u64(..);
+        println!("seed {seed}");
+        let mut random = Rng::with_seed(seed);
+        let folder = tempfile::tempdir().unwrap();
+        let upstream = Upstream::start().await;
+        let answers: Vec<Answer> = (0..CONVERSATIONS).map(|_| Answer::random(&mut random)).collect();
+        for (n, answer) in answers.iter().enumerate() {
+            upstream.script(
+                When::user_contains(format!("question {n}.")),
+                answer.script.clone(),
+            );
+        }
+        let parlor = Parlor::start(folder.path(), &upstream).await;
+        let ids: Vec<ConversationId> = answers.iter().map(|_| ConversationId::new()).collect();
+        let asked = ids.iter().enumerate().map(|(n, id)| {
+            let ask =
+                json!({ "message": format!("question {n}."), "model": "test/any", "conversation_id": id });
+            let parlor = &parlor;
+            // Whoever asks goes away at once: the runs go on without.
+            async move { drop(parlor.chat(&ask).await) }
+        });
+        let clients: Vec<Rng> = (0..CLIENTS).map(|_| random.fork()).collect();
+        let followed = clients
+            .into_iter()
+            .map(|random| follow_badly(&parlor, &ids, random));
+        let (_, followed) = tokio::join!(join_all(asked), join_all(followed));
+        for (n, (id, answer)) in ids.iter().zip(&answers).enumerate() {
+            let expected = stored(&parlor, *id).await;
+            assert!(answer.is_in(&expected), "seed {seed}: {expected:?}");
+            for states in &followed {
+                assert_eq!(states[n], expected, "seed {seed}");
+            }
+        }
+    }
+}
