@@ -22,7 +22,7 @@ test: ## every test: Rust, then end to end in a real Chromium
 	@scripts/test
 
 test-rust: ## only the Rust tests
-	@scripts/xtask test rust $(ARGS)
+	@scripts/test rust $(ARGS)
 
 test-e2e: ## only the end-to-end tests (ARGS goes to Playwright)
 	@scripts/test e2e $(ARGS)

@@ -3,6 +3,7 @@
 mod continuing;
 mod contract;
 mod faults;
+mod nginx;
 mod refusals;
 mod resume;
 mod storage_trouble;

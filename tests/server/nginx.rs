@@ -1,0 +1,111 @@
+//! Through nginx with its default settings, which holds answers back unless it is told not to.
+
+use std::{fs, path::Path, process::Stdio, time::Duration};
+
+use serde_json::json;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    process::{Child, Command},
+    time::{Instant, sleep, timeout},
+};
+use upstream::{Script, Upstream, When};
+
+use crate::support::{Parlor, SOON};
+
+/// nginx in front of a Parlor. Its place is its own; all else is as it comes.
+struct Nginx {
+    _child: Child,
+    url: String,
+}
+
+impl Nginx {
+    async fn start(folder: &Path, parlor: &str) -> Self {
+        let port = TcpListener::bind("127.0.0.1:0")
+            .await
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let place = folder.display();
+        let temp: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .map(|kind| format!("{kind}_temp_path {place}/{kind};"))
+            .concat();
+        let config = format!(
+            "daemon off; master_process off; pid {place}/pid; error_log {place}/error.log; events {{}}\n\
+             http {{ access_log off; {temp}\n\
+             server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass {parlor}; }} }} }}"
+        );
+        fs::write(folder.join("nginx.conf"), config).unwrap();
+        let path = format!(
+            "{}:/usr/sbin:/usr/local/sbin:/opt/homebrew/bin",
+            std::env::var("PATH").unwrap()
+        );
+        let nginx = std::env::split_paths(&path)
+            .map(|folder| folder.join("nginx"))
+            .find(|nginx| nginx.exists())
+            .expect("nginx is missing, for this test: `make test` installs it, or says how");
+        let child = Command::new(nginx)
+            .args(["-p", &place.to_string(), "-c", "nginx.conf"])
+            // What it inherits, its workers would hold open for longer than this test runs.
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("nginx starts");
+        let listens = async {
+            while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
+                sleep(Duration::from_millis(10)).await;
+            }
+        };
+        timeout(SOON, listens).await.expect("nginx listens");
+        Self {
+            _child: child,
+            url: format!("http://127.0.0.1:{port}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_held_back_by_nginx() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.script(
+        When::any(),
+        Script::new().text("first").gate("more").text(" last"),
+    );
+    let mut parlor = Parlor::start_with(&folder.path().join("data"), &upstream, |settings| {
+        settings.timeouts.heartbeat_seconds = 0.2;
+    })
+    .await;
+    let nginx = Nginx::start(folder.path(), &parlor.url).await;
+    let behind = std::mem::replace(&mut parlor.url, nginx.url.clone());
+
+    let mut log = parlor.follow("/api/events?after=0").await;
+    let mut run = parlor
+        .chat(&json!({ "message": "go", "model": "test/any" }))
+        .await;
+    // The rest is still to come: what is there is not kept until there is enough of it.
+    assert_eq!(run.until("text_delta").await["text"], "first");
+    assert_eq!(log.until("text_delta").await["text"], "first");
+    upstream.release("more");
+    assert_eq!(run.until("complete").await["payload"]["message"], "first last");
+    log.until("complete").await;
+
+    // Signs of life come one by one too.
+    let mut silent = reqwest::get(format!("{}/api/events", nginx.url)).await.unwrap();
+    let began = Instant::now();
+    for _ in 0..3 {
+        let beat = timeout(SOON, silent.chunk())
+            .await
+            .expect("a heartbeat")
+            .unwrap()
+            .unwrap();
+        assert_eq!(&beat[..], b": heartbeat\n\n");
+    }
+    assert!(
+        began.elapsed() >= Duration::from_millis(300),
+        "they were gathered"
+    );
+    parlor.url = behind;
+}
