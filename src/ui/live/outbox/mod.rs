@@ -1,24 +1,48 @@
 //! Messages on their way to the server: pure state.
 //!
 //! The ids are made here, once a message. If it is not known whether a message got through, sending the same
-//! text again uses the same ids, so that it is there once whatever happened the first time.
+//! text again uses the same ids, so that it is there once whatever happened the first time. A message that the
+//! server cannot be reached for is held, and tried again as it is.
+
+use serde::{Deserialize, Serialize};
 
 use crate::{
     protocol::{
         ConversationId, IntentId, MessageId, Transcript,
-        intent::{SendMessage, Started},
+        intent::{self, SendMessage, Started},
     },
     ui::place::Place,
 };
 
-/// A message between the press of *Send* and the start of its run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A message between the press of *Send* and the start of its run. It is kept in the browser as it is here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sending {
     pub intent: SendMessage,
     /// Where it was written.
     pub from: Place,
     /// The person pressed *Stop* before there was a run to stop.
     stop: bool,
+    /// The server could not be reached: it waits to be tried again. What comes back from a reload waits too.
+    #[serde(skip, default = "waits")]
+    held: bool,
+    /// How often the server could not be reached.
+    #[serde(skip)]
+    tries: u32,
+}
+
+fn waits() -> bool {
+    true
+}
+
+/// What is on its way in a conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Underway {
+    #[default]
+    Nothing,
+    /// The server has been asked, and no run has begun yet.
+    Asked,
+    /// A message waits for the connection.
+    Held,
 }
 
 /// What became of a conversation's messages.
@@ -28,6 +52,8 @@ pub struct Settled {
     pub stop: Option<MessageId>,
     /// A message that came back is there all the same: nobody should send it again.
     pub got_through: Option<Sending>,
+    /// These are on the server: the browser need not keep them.
+    pub arrived: Vec<MessageId>,
 }
 
 /// The messages on their way, and those that came back.
@@ -37,9 +63,21 @@ pub struct Outbox {
     returned: Vec<Sending>,
 }
 
+impl Sending {
+    /// What is shown of a conversation that begins with the message; `None` if it does not begin one.
+    pub fn begun(&self) -> Option<Transcript> {
+        (self.from == Place::New).then(|| {
+            let mut begun = Transcript::new(self.intent.conversation_id);
+            begun.title = intent::title_from(&self.intent.text);
+            begun.model.clone_from(&self.intent.model);
+            begun
+        })
+    }
+}
+
 impl Outbox {
     /// Takes a message and gives what is to be sent.
-    pub fn begin(&mut self, from: Place, text: String, model: Option<String>) -> SendMessage {
+    pub fn begin(&mut self, from: Place, text: String, model: Option<String>) -> Sending {
         let again = self
             .returned
             .iter()
@@ -55,12 +93,35 @@ impl Outbox {
             },
         };
         self.returned.retain(|sending| sending.from != from);
-        self.sending.push(Sending {
-            intent: intent.clone(),
+        let sending = Sending {
+            intent,
             from,
             stop: false,
-        });
-        intent
+            held: false,
+            tries: 0,
+        };
+        self.sending.push(sending.clone());
+        sending
+    }
+
+    /// Takes up what an earlier page of this browser had not brought to its end.
+    pub fn restore(&mut self, sending: Sending) {
+        if self.find(sending.intent.user_message_id).is_none() {
+            self.sending.push(sending);
+        }
+    }
+
+    /// What is shown at a place that is a conversation which begins with a message on its way.
+    pub fn begun(&self, place: Place) -> Option<Transcript> {
+        self.of(place.conversation()?)?.begun()
+    }
+
+    /// The conversation that a message is on its way to.
+    pub fn conversation(&self, message: MessageId) -> Option<ConversationId> {
+        let mut sending = self.sending.iter().map(|sending| &sending.intent);
+        sending
+            .find(|intent| intent.user_message_id == message)
+            .map(|intent| intent.conversation_id)
     }
 
     /// The message of a conversation that waits for its run.
@@ -70,13 +131,54 @@ impl Outbox {
             .find(|sending| sending.intent.conversation_id == id)
     }
 
+    /// What is on its way in a conversation.
+    pub fn underway(&self, id: ConversationId) -> Underway {
+        match self.of(id) {
+            None => Underway::Nothing,
+            Some(sending) if sending.held => Underway::Held,
+            Some(_) => Underway::Asked,
+        }
+    }
+
+    /// The server could not be reached for a message: how often that was so.
+    pub fn hold(&mut self, message: MessageId) -> Option<u32> {
+        let sending = self.find(message)?;
+        sending.held = true;
+        sending.tries += 1;
+        Some(sending.tries)
+    }
+
+    /// A held message is tried again: what is to be sent, just as it was the first time.
+    pub fn release(&mut self, message: MessageId) -> Option<SendMessage> {
+        let sending = self.find(message).filter(|sending| sending.held)?;
+        sending.held = false;
+        Some(sending.intent.clone())
+    }
+
+    /// The messages that wait for the connection.
+    pub fn held(&self) -> Vec<MessageId> {
+        self.sending
+            .iter()
+            .filter(|sending| sending.held)
+            .map(|sending| sending.intent.user_message_id)
+            .collect()
+    }
+
+    /// The person wants a message back that waits for the connection.
+    pub fn take_back(&mut self, id: ConversationId) -> Option<Sending> {
+        let message = self.of(id).filter(|sending| sending.held)?.intent.user_message_id;
+        // An earlier try may have got through.
+        self.failed(message, true)
+    }
+
     /// The person wants no answer to the message that is on its way: true if there is one.
-    pub fn stop(&mut self, id: ConversationId) -> bool {
-        let found = self
+    pub fn stop(&mut self, id: ConversationId) -> Option<&Sending> {
+        let sending = self
             .sending
             .iter_mut()
-            .find(|sending| sending.intent.conversation_id == id);
-        found.map(|sending| sending.stop = true).is_some()
+            .find(|sending| sending.intent.conversation_id == id)?;
+        sending.stop = true;
+        Some(sending)
     }
 
     /// The server has a message: the run to stop, if the person wanted that already.
@@ -88,7 +190,7 @@ impl Outbox {
         sent.stop.then_some(started.assistant_message_id)
     }
 
-    /// A message could not be sent. With `perhaps`, it may have got through all the same.
+    /// A message is not to be sent any more. With `perhaps`, it may have got through all the same.
     pub fn failed(&mut self, message: MessageId, perhaps: bool) -> Option<Sending> {
         let index = self
             .sending
@@ -106,11 +208,15 @@ impl Outbox {
         let id = transcript.conversation_id;
         let mut settled = Settled::default();
         self.sending.retain(|sending| {
-            let question = Some(sending.intent.user_message_id);
+            let question = sending.intent.user_message_id;
+            if sending.intent.conversation_id != id || transcript.message(question).is_none() {
+                return true;
+            }
+            settled.arrived.push(question);
             let answer = transcript
                 .messages
                 .iter()
-                .find(|message| message.parent_id == question);
+                .find(|message| message.parent_id == Some(question));
             if sending.stop {
                 settled.stop = settled.stop.or(answer.map(|message| message.id));
             }
@@ -123,103 +229,13 @@ impl Outbox {
         settled.got_through = found.map(|index| self.returned.remove(index));
         settled
     }
+
+    fn find(&mut self, message: MessageId) -> Option<&mut Sending> {
+        self.sending
+            .iter_mut()
+            .find(|sending| sending.intent.user_message_id == message)
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ui::live::story::Story;
-
-    #[test]
-    fn a_message_waits_until_its_run_began() {
-        let story = Story::new("Hello", &["Hi"]);
-        let mut outbox = Outbox::default();
-        let mut intent = outbox.begin(Place::Conversation(story.conversation_id), "Hello".into(), None);
-        // The story made its own id for the question.
-        intent.user_message_id = story.question;
-        outbox.sending[0].intent = intent.clone();
-        outbox.settle(&story.after(2));
-        assert_eq!(
-            outbox.of(story.conversation_id).map(|sending| &sending.intent),
-            Some(&intent)
-        );
-        outbox.settle(&story.after(3));
-        assert_eq!(outbox.of(story.conversation_id), None);
-    }
-
-    #[test]
-    fn the_same_text_again_is_the_same_message_if_the_first_may_have_got_through() {
-        let mut outbox = Outbox::default();
-        let first = outbox.begin(Place::New, "Hello".into(), None);
-        outbox.failed(first.user_message_id, true);
-        assert_eq!(
-            outbox.begin(Place::New, "Hello".into(), Some("other/model".into())),
-            first
-        );
-
-        outbox.failed(first.user_message_id, false);
-        assert_ne!(
-            outbox.begin(Place::New, "Hello".into(), None),
-            first,
-            "it surely did not get through"
-        );
-    }
-
-    #[test]
-    fn another_text_is_another_message() {
-        let mut outbox = Outbox::default();
-        let first = outbox.begin(Place::New, "Hello".into(), None);
-        outbox.failed(first.user_message_id, true);
-        let second = outbox.begin(Place::New, "Hello!".into(), None);
-        assert_ne!(second.user_message_id, first.user_message_id);
-        outbox.failed(second.user_message_id, true);
-        assert_ne!(
-            outbox.begin(Place::New, "Hello".into(), None),
-            first,
-            "given up with the second"
-        );
-    }
-
-    #[test]
-    fn a_message_that_got_through_after_all_is_not_sent_again() {
-        let story = Story::new("Hello", &["Hi"]);
-        let mut outbox = Outbox::default();
-        outbox.begin(Place::Conversation(story.conversation_id), "Hello".into(), None);
-        outbox.sending[0].intent.user_message_id = story.question;
-        let failed = outbox.failed(story.question, true);
-        assert_eq!(
-            outbox.settle(&story.after(2)),
-            Settled {
-                got_through: failed,
-                stop: None
-            }
-        );
-        assert_eq!(outbox.settle(&story.after(2)), Settled::default());
-    }
-
-    #[test]
-    fn stop_before_the_run_began_stops_it_when_it_begins() {
-        let mut outbox = Outbox::default();
-        let intent = outbox.begin(Place::New, "Hello".into(), None);
-        let started = Started {
-            conversation_id: intent.conversation_id,
-            user_message_id: intent.user_message_id,
-            assistant_message_id: MessageId::new(),
-        };
-        assert_eq!(outbox.started(&started), None);
-        assert!(outbox.stop(intent.conversation_id));
-        assert_eq!(outbox.started(&started), Some(started.assistant_message_id));
-        assert!(!outbox.stop(ConversationId::new()));
-    }
-
-    #[test]
-    fn stop_is_not_lost_if_the_run_is_seen_before_the_request_is_answered() {
-        let story = Story::new("Hello", &["Hi"]);
-        let mut outbox = Outbox::default();
-        outbox.begin(Place::Conversation(story.conversation_id), "Hello".into(), None);
-        outbox.sending[0].intent.user_message_id = story.question;
-        outbox.stop(story.conversation_id);
-        assert_eq!(outbox.settle(&story.after(2)), Settled::default());
-        assert_eq!(outbox.settle(&story.after(3)).stop, Some(story.answer));
-    }
-}
+mod tests;
