@@ -56,6 +56,7 @@ test('the focus is never lost', async ({ chat, page, upstream }) => {
   await test.step('Retry', async () => {
     await upstream.requireKey('sk-another');
     await chat.say('Again');
+    await expect(chat.problem).toBeVisible();
     await upstream.requireKey('sk-test');
     await chat.problem.getByRole('button', { name: 'Retry' }).press('Enter');
     await expect(chat.problem).toHaveCount(0);
