@@ -11,6 +11,8 @@ export class Chat {
   readonly messages: Locator;
   readonly questions: Locator;
   readonly answers: Locator;
+  /** What went wrong with an answer. */
+  readonly problem: Locator;
   readonly list: Locator;
   /** The list's entries, newest first. */
   readonly entries: Locator;
@@ -27,6 +29,7 @@ export class Chat {
     this.messages = page.getByRole('log');
     this.questions = page.getByRole('article', { name: 'You' });
     this.answers = page.getByRole('article', { name: 'Answer' });
+    this.problem = this.answers.getByRole('group', { name: 'Problem' });
     this.list = page.getByRole('navigation', { name: 'Conversations' });
     this.entries = this.list.getByRole('listitem').getByRole('link');
     this.newChat = this.list.getByRole('link', { name: 'New chat' });

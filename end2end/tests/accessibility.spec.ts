@@ -1,3 +1,4 @@
+import { EventStream } from '../support/events.ts';
 import { expectAccessible } from '../support/accessibility.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
@@ -57,7 +58,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await chat.dialog.getByRole('button', { name: 'Cancel' }).click();
       await upstream.requireKey('sk-another');
       await chat.say('Again');
-      await expect(chat.answers.getByRole('alert')).toBeVisible();
+      await expect(chat.problem).toBeVisible();
       await expectAccessible(page);
       await screenshots(page, 'problem');
     });
@@ -147,6 +148,26 @@ test('Enter that belongs to an input method sends nothing', async ({ chat }) => 
   await expect(chat.questions).toContainText('にほん');
 });
 
+test.describe('with a finger', () => {
+  test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } });
+
+  test('every conversation can be renamed and deleted, and nothing is written too small', async ({ chat, page, parlor }) => {
+    for (const message of ['One', 'Two']) await (await EventStream.chat(parlor.url, { message })).rest();
+    await page.goto('/');
+    await expect(chat.model).toHaveCSS('font-size', '16px');
+    await page.getByRole('button', { name: 'Conversations' }).tap();
+    for (const title of ['One', 'Two']) {
+      await expect(chat.list.getByRole('button', { name: `Rename “${title}”` })).toBeVisible();
+      await expect(chat.list.getByRole('button', { name: `Delete “${title}”` })).toBeVisible();
+    }
+    await screenshots(page, 'drawer');
+    await expect(async () => {
+      await chat.list.getByRole('button', { name: 'Rename “One”' }).tap();
+      await expect(chat.list.getByRole('textbox')).toHaveCSS('font-size', '16px', { timeout: 1000 });
+    }).toPass();
+  });
+});
+
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
@@ -180,6 +201,27 @@ test.describe('on a phone', () => {
     await expect(chat.answers).toContainText('Fine');
   });
 
+  test('the drawer goes wherever one goes, and stays behind a question', async ({ chat, page }) => {
+    const menu = page.getByRole('button', { name: 'Conversations' });
+    await chat.open();
+    await menu.click();
+    await chat.newChat.click();
+    await expect(chat.list, 'one is there already').toBeHidden();
+    await chat.say('First');
+    await chat.done();
+    await menu.click();
+    await chat.entry('First').click();
+    await expect(chat.list, 'one is there already').toBeHidden();
+    await menu.click();
+    await chat.press('Delete', 'First');
+    await expect(chat.dialog).toBeVisible();
+    await screenshots(page, 'drawer-delete');
+    await chat.dialog.getByRole('button', { name: 'Cancel' }).click();
+    await expect(chat.dialog).toBeHidden();
+    await expect(chat.entry('First')).toBeVisible();
+    await expect(chat.list.getByRole('button', { name: 'Delete “First”' })).toBeFocused();
+  });
+
   test('Escape in a title leaves the drawer open', async ({ chat, page }) => {
     await chat.open();
     await chat.say('First');
@@ -204,7 +246,7 @@ test.describe('on a phone', () => {
     await expectAccessible(page);
     await upstream.requireKey('sk-another');
     await chat.say('Again');
-    await expect(chat.answers.getByRole('alert')).toBeVisible();
+    await expect(chat.problem).toBeVisible();
     expect(await width()).toBe(390);
   });
 });

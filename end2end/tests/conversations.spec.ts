@@ -200,6 +200,7 @@ test('fast clicks through the list end on the one that was clicked last', async 
   });
   await chat.open();
   for (const name of names) await chat.entry(name).click();
+  await expect.poll(() => held.length, 'all were asked for before any was answered').toBe(names.length);
   await expect(chat.title).toHaveText('Elk');
   await expect(chat.answers).toContainText('Elk');
   await expect(chat.entry('Elk')).toHaveAttribute('aria-current', 'page');
@@ -232,6 +233,16 @@ test('an address that names no conversation gets a kind page', async ({ browserL
   await expect(page.getByRole('heading', { name: 'This conversation is not here.' })).toBeVisible();
   await page.getByRole('link', { name: 'Start a new chat' }).click();
   await expect(chat.title).toHaveText('New chat');
+});
+
+test('a conversation that begins after its page was opened is shown there', async ({ browserLog, chat, page, parlor }) => {
+  browserLog.allow(/status of 404/);
+  const conversation_id = '0199f6a2-7b1e-7cc0-9f52-0a6c4f0c8a11';
+  await page.goto(`/c/${conversation_id}`);
+  await expect(page.getByRole('heading', { name: 'This conversation is not here.' })).toBeVisible();
+  await (await EventStream.chat(parlor.url, { message: 'Here it is', conversation_id })).rest();
+  await expect(chat.questions).toHaveText([/Here it is/]);
+  await expect(chat.answers).toContainText('Here it is');
 });
 
 test('an address that names nothing gets one too', async ({ browserLog, page }) => {

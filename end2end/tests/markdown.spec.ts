@@ -109,7 +109,7 @@ test('all of Markdown is what it should be', async ({ chat, context, page, upstr
   });
   await test.step('a message can be copied as it was written', async () => {
     await answer.getByRole('button', { name: 'Copy', exact: true }).click();
-    await expect(answer.getByRole('button', { name: 'Copied', exact: true })).toBeVisible();
+    await expect(answer.getByRole('button', { name: 'Copied', exact: true }).last()).toBeVisible();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(EVERYTHING);
   });
 });
@@ -202,3 +202,14 @@ async function keepWhatIsSeen(page: Page): Promise<void> {
     new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
   });
 }
+
+test('a bare address is a link, without the full stop after it', async ({ chat, upstream }) => {
+  await upstream.script({ steps: [{ text: 'See https://example.com/a_(b)' }, { gate: 'rest' }, { text: '. Or www.example.com.' }] });
+  await chat.open();
+  await chat.say('Where?');
+  await expect(chat.answers.getByRole('link', { name: 'https://example.com/a_(b)' })).toHaveAttribute('href', 'https://example.com/a_(b)');
+  await upstream.open('rest');
+  await chat.done();
+  await expect(chat.answers.getByRole('link', { name: 'www.example.com', exact: true })).toHaveAttribute('href', 'http://www.example.com');
+  await expect(chat.answers.getByText('See https://example.com/a_(b). Or www.example.com.', { exact: true })).toBeVisible();
+});

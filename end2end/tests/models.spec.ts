@@ -9,7 +9,7 @@ test('the models are those that the endpoint lists', async ({ chat, page, parlor
   await expect(page.getByText('You are talking to the tour')).toHaveCount(0);
 });
 
-test('each conversation remembers its model, and that is the one that is asked', async ({ chat, upstream }) => {
+test('each conversation remembers its model, and that is the one that is asked', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'Fine' }] });
   await chat.open();
   await chat.model.selectOption('words');
@@ -26,7 +26,9 @@ test('each conversation remembers its model, and that is the one that is asked',
   await chat.done();
   await chat.entry('With think').click();
   await expect(chat.model).toHaveValue('openai/think');
+  const chosen = page.waitForResponse('**/rpc/choose_model');
   await chat.model.selectOption('markdown');
+  await chosen;
   await chat.reload();
   await expect(chat.model).toHaveValue('openai/markdown');
   await chat.say('Changed');
@@ -74,7 +76,7 @@ test('a refused key: which endpoint, why, which setting, and Retry', async ({ ch
   await chat.open();
   await upstream.requireKey('sk-another');
   await chat.say('Hello');
-  const problem = chat.answers.getByRole('alert');
+  const problem = chat.problem;
   await expect(problem).toContainText(`The endpoint “openai” (${upstream.baseUrl}) refused the API key (401)`);
   await expect(problem).toContainText('Set OPENAI_API_KEY to a valid key and restart Parlor.');
   await expect(problem).not.toContainText('sk-test');
@@ -90,7 +92,7 @@ test('an unknown model: another one is chosen, and Retry asks that', async ({ ch
   await parlor.restart(); // A list is taken for true for a while.
   await chat.open();
   await chat.say('Hello');
-  const problem = chat.answers.getByRole('alert');
+  const problem = chat.problem;
   await expect(problem).toContainText(`The endpoint “openai” (${upstream.baseUrl}) does not know the model “ghost”`);
   await expect(problem).toContainText('Choose another model in the picker at the composer.');
   await chat.model.selectOption('echo');
@@ -103,7 +105,7 @@ test('an endpoint that is down: the conversation says so, and Retry works when i
   await chat.open();
   await upstream.kill();
   await chat.say('Hello');
-  const problem = chat.answers.getByRole('alert');
+  const problem = chat.problem;
   await expect(problem).toContainText(`The endpoint “openai” (${upstream.baseUrl})`);
   await expect(problem).toContainText('nothing answers there (connection refused)');
   await expect(problem).toContainText('Is it running? Its address is set in OPENAI_BASE_URL.');
@@ -121,7 +123,7 @@ test('an endpoint that goes down in mid-answer: what had come is kept', async ({
   await chat.say('Hello');
   await expect(chat.answers.getByText('The first half', { exact: true })).toBeVisible();
   await upstream.kill();
-  const problem = chat.answers.getByRole('alert');
+  const problem = chat.problem;
   await expect(problem).toContainText(/The answer was interrupted\..*What had come is kept\./);
   await expect(problem).toContainText('The endpoint “openai”');
   await expect(chat.answers.getByText('The first half', { exact: true })).toBeVisible();
@@ -134,7 +136,7 @@ test('a request that the model server cannot take is explained in its own words'
   await upstream.script({ steps: [{ status: { code: 400, body: { error: { message: 'That was too <b>odd</b>' } } } }] });
   await chat.open();
   await chat.say('Hello');
-  await expect(chat.answers.getByRole('alert')).toContainText(/refused the request \(400.*\): That was too <b>odd<\/b>\./);
+  await expect(chat.problem).toContainText(/refused the request \(400.*\): That was too <b>odd<\/b>\./);
 });
 
 test.describe('with nothing at the address of the endpoint', () => {

@@ -1,4 +1,6 @@
+import { takeClock } from '../support/clock.ts';
 import { EventStream } from '../support/events.ts';
+import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
 test.beforeEach(({ browserLog }) => {
@@ -19,7 +21,7 @@ test('a server that dies in mid-answer and comes back: the page notices, and not
   await parlor.start();
   await expect(page.getByText('Reconnecting…')).toHaveCount(0, { timeout: 20_000 });
 
-  const problem = chat.answers.getByRole('alert');
+  const problem = chat.problem;
   await expect(problem).toContainText(/The answer was interrupted\..*What had come is kept\./);
   await expect(chat.answers.getByText('What was shown', { exact: true })).toBeVisible();
   await problem.getByRole('button', { name: 'Retry' }).click();
@@ -38,7 +40,7 @@ test('a page that is opened after the server died shows the same', async ({ chat
   const again = await newTab();
   await again.open(path);
   await expect(again.answers.getByText('What was shown', { exact: true })).toBeVisible();
-  await expect(again.answers.getByRole('alert')).toContainText('The answer was interrupted.');
+  await expect(again.problem).toContainText('The answer was interrupted.');
   await expect(again.send).toBeVisible();
 });
 
@@ -48,41 +50,137 @@ test('a server that is asked to stop ends the answer, which says so', async ({ c
   await chat.begin('Tell me');
   await expect(chat.answers.getByText('What was shown', { exact: true })).toBeVisible();
   await parlor.restart();
-  await expect(chat.answers.getByRole('alert')).toContainText('The answer was interrupted.');
+  await expect(chat.problem).toContainText('The answer was interrupted.');
   await expect(chat.answers.getByText('What was shown', { exact: true })).toBeVisible();
   await expect(page.getByText('Reconnecting…')).toHaveCount(0);
 });
 
-test('a message that cannot be sent is not lost, and is there once when it is sent again', async ({ chat, page, parlor }) => {
+test('a message that is sent without a connection waits in sight, and goes by itself, once', async ({ chat, page, parlor, upstream }) => {
   await chat.open();
   await chat.begin('Hello');
   await chat.done();
   await parlor.kill();
-  await chat.message.fill('Are you there?');
-  await chat.message.press('Enter');
-  await expect(page.getByRole('alert')).toContainText('Not sent. The server could not be reached.');
-  await expect(chat.message).toHaveValue('Are you there?');
-  await expect(chat.questions).toHaveCount(1);
-  await parlor.start();
-  await chat.send.click();
-  await expect(chat.questions).toHaveText([/Hello/, /Are you there\?/]);
-  await expect(chat.answers.last()).toContainText('Are you there?');
+  await chat.say('Are you there?');
+  await expect(page.getByText('Waiting for the connection…')).toBeVisible();
+  await screenshots(page, 'waiting');
   await expect(chat.message).toHaveValue('');
-  await expect(page.getByText('Not sent.')).toHaveCount(0);
+  await parlor.start();
+  await expect(chat.answers.last()).toContainText('Are you there?', { timeout: 20_000 });
+  await expect(chat.questions).toHaveText([/Hello/, /Are you there\?/]);
+  await expect(page.getByText('Waiting for the connection…')).toHaveCount(0);
+  await chat.done();
+  expect(await upstream.asked()).toHaveLength(2);
 });
 
-test('a first message that cannot be sent waits in the new chat', async ({ chat, page, parlor }) => {
+test('a first message that waits for the connection begins its conversation when there is one', async ({ chat, page, parlor }) => {
   await chat.open();
   await parlor.kill();
-  await chat.message.fill('Are you there?');
-  await chat.message.press('Enter');
-  await expect(page.getByRole('alert')).toContainText('Not sent. The server could not be reached.');
-  await expect(chat.title).toHaveText('New chat');
-  await expect(chat.message).toHaveValue('Are you there?');
+  await chat.say('Are you there?');
+  await expect(page.getByText('Waiting for the connection…')).toBeVisible();
   await parlor.start();
-  await chat.send.click();
-  await expect(chat.answers).toContainText('Are you there?');
+  await expect(chat.answers).toContainText('Are you there?', { timeout: 20_000 });
   await expect(chat.entries).toHaveText(['Are you there?']);
+});
+
+test('a message that waits is sent by the page that is loaded next', async ({ browserLog, chat, page, parlor, upstream }) => {
+  await chat.open();
+  await parlor.kill();
+  await chat.say('Are you there?');
+  await expect(page.getByText('Waiting for the connection…')).toBeVisible();
+  browserLog.allow(/status of 404/);
+  await parlor.start();
+  await page.reload();
+  await expect(chat.questions).toHaveText([/Are you there\?/]);
+  await expect(chat.answers).toContainText('Are you there?');
+  await chat.done();
+  await chat.reload();
+  await expect(chat.questions).toHaveCount(1);
+  await expect(chat.entries).toHaveText(['Are you there?']);
+  expect(await upstream.asked()).toHaveLength(1);
+});
+
+test('a message that is on its way while the page is loaded again is there, once', async ({ chat, page, parlor, upstream }) => {
+  await chat.open();
+  const path = await chat.begin('Hello');
+  await chat.done();
+  // The request hangs: it neither arrives nor fails.
+  await page.route('**/rpc/send_message', () => {}, { times: 1 });
+  await chat.say('Still there?');
+  await chat.page.goto(path);
+  await expect(chat.questions).toHaveText([/Hello/, /Still there\?/]);
+  await expect(chat.answers.last()).toContainText('Still there?');
+  await chat.done();
+  await chat.reload();
+  await expect(chat.questions).toHaveText([/Hello/, /Still there\?/]);
+  await expect(chat.message).toHaveValue('');
+  expect(await upstream.asked()).toHaveLength(2);
+});
+
+test('a message that waits can be taken back', async ({ chat, page, parlor }) => {
+  await chat.open();
+  await chat.begin('Hello');
+  await chat.done();
+  await parlor.kill();
+  await chat.say('Are you their?');
+  await page.getByRole('button', { name: 'Edit message' }).click();
+  await expect(chat.message).toHaveValue('Are you their?');
+  await expect(chat.message).toBeFocused();
+  await expect(chat.questions).toHaveCount(1);
+  await parlor.start();
+  await chat.say('Are you there?');
+  await expect(chat.answers.last()).toContainText('Are you there?', { timeout: 20_000 });
+  await chat.reload();
+  await expect(chat.questions).toHaveText([/Hello/, /Are you there\?/]);
+});
+
+test('a request that nothing comes of is given up after a while, and made again', async ({ chat, page, upstream }) => {
+  await takeClock(page);
+  await chat.open();
+  await page.route('**/rpc/send_message', () => {}, { times: 1 });
+  await chat.say('Anybody?');
+  await expect(chat.answers).toHaveCount(0);
+  await page.clock.fastForward(20_000);
+  await page.clock.fastForward(20_000);
+  await expect(chat.answers).toContainText('Anybody?');
+  await expect(chat.questions).toHaveCount(1);
+  await chat.done();
+  expect(await upstream.asked()).toHaveLength(1);
+});
+
+test('a message that got through after an outage is not held up by a page that waits to try again', async ({ chat, page, parlor }) => {
+  await takeClock(page);
+  await chat.open();
+  await chat.begin('Hello');
+  await chat.done();
+  await parlor.kill();
+  await expect(page.getByText('Reconnecting…')).toBeVisible();
+  // Many tries later the page waits for up to 15 seconds before the next; from here on only what a person does counts.
+  for (let tries = 0; tries < 8; tries++) await page.clock.fastForward(15_000);
+  await page.clock.pauseAt(new Date(Date.now() + 24 * 60 * 60 * 1000));
+  await parlor.start();
+  await chat.message.fill('Back?');
+  await chat.message.press('Enter');
+  await expect.poll(async () => {
+    await page.clock.runFor(100);
+    return chat.answers.last().textContent();
+  }).toContain('Back?');
+});
+
+test('a conversation that cannot be loaded again says so, and is loaded when it can be', async ({ chat, page, parlor, upstream }) => {
+  await upstream.script({ steps: [{ text: 'Well' }, { gate: 'rest' }, { text: ', yes.' }] });
+  await chat.open();
+  await chat.begin('Is it?');
+  await expect(chat.answers.getByText('Well', { exact: true })).toBeVisible();
+  let refused = 0;
+  await page.route('**/rpc/conversation?*', (route) => (refused++ < 2 ? route.abort('connectionreset') : route.continue()));
+  // The log does not reach back to where the page is.
+  await page.route('**/api/events?*', (route) => route.fulfill({ contentType: 'text/event-stream', body: 'data: {"type":"reset"}\n\n' }), { times: 1 });
+  await parlor.restart();
+  await expect(page.getByText('There may be more. Loading it…')).toBeVisible();
+  await expect(chat.answers.getByText('Well', { exact: true })).toBeVisible();
+  await expect(page.getByText('There may be more. Loading it…')).toHaveCount(0);
+  await expect(chat.problem).toContainText('The answer was interrupted.');
+  expect(refused).toBeGreaterThan(2);
 });
 
 test('a message whose answer got lost on the way is there once', async ({ chat, page, parlor }) => {

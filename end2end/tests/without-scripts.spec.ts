@@ -1,4 +1,6 @@
+import { fileURLToPath } from 'node:url';
 import { EventStream } from '../support/events.ts';
+import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
 test.use({ javaScriptEnabled: false });
@@ -44,4 +46,79 @@ test('messages can be sent with the form, and are answered', async ({ chat, page
   await expect(chat.answers).toHaveText([/First/, /Second/]);
   expect((await upstream.asked()).map(({ model }) => model)).toEqual(['echo', 'echo']);
   log.close();
+});
+
+test('the form that is sent twice is one message', async ({ chat, page, parlor, request, upstream }) => {
+  await page.goto('/');
+  const ids = await page.locator('form input[type=hidden]').evaluateAll((inputs) => inputs.map((input) => [(input as HTMLInputElement).name, (input as HTMLInputElement).value]));
+  const form = { ...Object.fromEntries(ids), message: 'Once', model: 'openai/echo' };
+  const headers = { origin: parlor.url };
+  const answers = await Promise.all([1, 2].map(() => request.post('/send', { form, headers, maxRedirects: 0 })));
+  expect(answers.map((answer) => answer.status())).toEqual([303, 303]);
+  const [path, again] = answers.map((answer) => answer.headers()['location']!);
+  expect(again).toBe(path);
+  await page.goto(path!);
+  await expect(chat.questions).toHaveText([/Once/]);
+  await expect(chat.entries).toHaveCount(1);
+  expect(await upstream.asked()).toHaveLength(1);
+});
+
+test('an answer can be stopped', async ({ chat, page, upstream }) => {
+  await upstream.script({ steps: [{ text: 'Well' }, { gate: 'never' }] });
+  await page.goto('/');
+  await chat.message.fill('Tell me');
+  await chat.send.click();
+  await upstream.reached('never');
+  await page.reload();
+  await chat.stop.click();
+  await expect(chat.answers.getByText('Stopped', { exact: true })).toBeVisible();
+  await expect(chat.questions).toHaveCount(1);
+  await expect(chat.send).toBeVisible();
+});
+
+test('what cannot be sent is kept, with the reason and a way back', async ({ browserLog, chat, page, parlor, upstream }) => {
+  browserLog.allow(/status of 409/);
+  const events = await (await EventStream.chat(parlor.url, { message: 'First' })).rest();
+  const { conversation_id } = events[0]!;
+  await page.goto(`/c/${conversation_id}`);
+  await chat.message.fill('Second <b>&amp;</b>\nline');
+  // Meanwhile somebody else is being answered there.
+  await upstream.script({ steps: [{ text: 'Busy' }, { gate: 'rest' }] });
+  const busy = await EventStream.chat(parlor.url, { message: 'Me first', conversation_id });
+  await busy.until('text_delta');
+  await chat.send.click();
+  await expect(page.getByRole('alert')).toContainText('This conversation is being answered.');
+  await expect(chat.message).toHaveValue('Second <b>&amp;</b>\nline');
+  await screenshots(page, 'refused');
+  await upstream.open('rest');
+  await busy.rest();
+  await page.getByRole('button', { name: 'Send again' }).click();
+  await expect(page).toHaveURL(`/c/${conversation_id}`);
+  await expect(chat.questions).toHaveCount(3);
+  await expect(chat.questions.last()).toContainText('Second <b>&amp;</b>');
+});
+
+test.describe('with a limit', () => {
+  test.use({ environment: { PARLOR_CONFIG: fileURLToPath(new URL('../support/short.toml', import.meta.url)) } });
+
+  test('an empty or endless message is refused on a page, not in JSON', async ({ parlor, request }) => {
+    const headers = { origin: parlor.url };
+    const empty = await request.post('/send', { form: { message: ' ' }, headers });
+    expect(empty.status()).toBe(400);
+    expect(await empty.text()).toContain('The message is empty');
+    const endless = await request.post('/send', { form: { message: 'x'.repeat(20_000) }, headers });
+    expect(endless.status()).toBe(413);
+    expect(endless.headers()['content-type']).toContain('text/html');
+  });
+});
+
+test('no button is there that does nothing', async ({ chat, page, parlor, upstream }) => {
+  await upstream.script({ steps: [{ text: '```\ncode\n```' }] });
+  const events = await (await EventStream.chat(parlor.url, { message: 'Show' })).rest();
+  for (const path of ['/', `/c/${events[0]!.conversation_id}`]) {
+    await page.goto(path);
+    await expect(chat.send).toBeVisible();
+    const dead = page.locator('button:not([type=submit]):not([popovertarget]):visible');
+    await expect(dead).toHaveCount(0);
+  }
 });

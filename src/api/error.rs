@@ -83,6 +83,15 @@ impl ApiError {
             message: message.into(),
         }
     }
+
+    /// No answer came. That says nothing about whether the request did.
+    pub fn unreachable() -> Self {
+        Self::new(
+            ErrorCode::Unreachable,
+            "The server could not be reached, or its answer got lost: it is not known whether this arrived. Doing it \
+             again is safe.",
+        )
+    }
 }
 
 impl FromServerFnError for ApiError {
@@ -90,10 +99,7 @@ impl FromServerFnError for ApiError {
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         match error {
-            ServerFnErrorErr::Request(_) => Self::new(
-                ErrorCode::Unreachable,
-                "The server could not be reached. Nothing was changed; try again when it is back.",
-            ),
+            ServerFnErrorErr::Request(_) => Self::unreachable(),
             ServerFnErrorErr::Args(cause) | ServerFnErrorErr::MissingArg(cause) => Self::new(
                 ErrorCode::BadRequest,
                 format!("The request could not be read: {cause}."),

@@ -1,49 +1,172 @@
-//! Sending a message from a page without scripts: a plain form.
+//! Sending a message, and stopping an answer, from a page without scripts: a plain form.
 
 use axum::{
     extract::{Form, State, rejection::FormRejection},
-    response::{IntoResponse, Redirect, Response},
+    http::{HeaderValue, StatusCode, header},
+    response::{Html, IntoResponse, Redirect, Response},
 };
+use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    AppState, Caller,
-    caller::fingerprint,
-    problem::{Problem, bad_request},
+use super::{AppState, Caller, caller::fingerprint};
+use crate::{
+    api::{ApiError, ErrorCode},
+    assets::Manifest,
+    protocol::{ConversationId, IntentId, MessageId, intent::SendMessage},
 };
-use crate::protocol::{IntentId, MessageId, intent::SendMessage};
 
-/// The composer's fields.
-#[derive(Debug, Serialize, Deserialize)]
+/// The composer's fields. The ids come with the page: the form sent twice is one message.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Composed {
     message: String,
-    #[serde(default)]
+    intent_id: String,
     conversation_id: String,
-    #[serde(default)]
+    message_id: String,
+    /// Not empty if the conversation begins with the message.
+    begins: String,
     model: String,
+    /// The run to stop, if *Stop* was pressed instead of *Send*.
+    stop: String,
 }
 
-/// `POST /send`: saves the message, starts its run and shows the conversation.
-pub async fn send(
-    State(app): State<AppState>,
-    composed: Result<Form<Composed>, FormRejection>,
-) -> Result<Response, Problem> {
-    let caller = Caller::new(app);
-    let Form(composed) = composed.map_err(|rejection| bad_request(rejection.body_text()))?;
-    let fingerprint = fingerprint(&composed)?;
-    let conversation_id = match composed.conversation_id.as_str() {
-        "" => Default::default(),
-        id => id
-            .parse()
-            .map_err(|_| bad_request("The conversation's id is not one."))?,
+/// `POST /send`: saves the message and starts its run, or stops one, and shows the conversation.
+pub async fn send(State(app): State<AppState>, composed: Result<Form<Composed>, FormRejection>) -> Response {
+    let composed = match composed {
+        Ok(Form(composed)) => composed,
+        Err(rejection) => return refused(&unreadable(&rejection), Composed::default()),
     };
+    match done(Caller::new(app), &composed).await {
+        Ok(path) => Redirect::to(&path).into_response(),
+        Err(error) => refused(&error, composed),
+    }
+}
+
+/// Does what was asked for, and gives the path of where that can be seen.
+async fn done(caller: Caller, composed: &Composed) -> Result<String, ApiError> {
+    let conversation_id: ConversationId = id(&composed.conversation_id)?;
+    let path = format!("/c/{conversation_id}");
+    if !composed.stop.is_empty() {
+        caller.app.runs.stop(caller.user_id, id(&composed.stop)?).await?;
+        return Ok(path);
+    }
     let intent = SendMessage {
-        intent_id: IntentId::new(),
+        intent_id: id(&composed.intent_id)?,
         conversation_id,
-        user_message_id: MessageId::new(),
-        text: composed.message,
-        model: Some(composed.model).filter(|model| !model.is_empty()),
+        user_message_id: id(&composed.message_id)?,
+        text: composed.message.clone(),
+        model: Some(composed.model.clone()).filter(|model| !model.is_empty()),
     };
-    caller.app.runs.send(caller.user_id, intent, fingerprint).await?;
-    Ok(Redirect::to(&format!("/c/{conversation_id}")).into_response())
+    caller
+        .app
+        .runs
+        .send(caller.user_id, intent, fingerprint(composed)?)
+        .await?;
+    Ok(path)
+}
+
+/// An id of the form; a new one where there is none.
+fn id<T: Default + std::str::FromStr>(text: &str) -> Result<T, ApiError> {
+    if text.is_empty() {
+        return Ok(T::default());
+    }
+    text.parse().map_err(|_| {
+        ApiError::new(
+            ErrorCode::BadRequest,
+            "An id in the form is not one. Load the page again.",
+        )
+    })
+}
+
+fn unreadable(rejection: &FormRejection) -> ApiError {
+    if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        let message = "The message is longer than Parlor takes (setting limits.request_bytes). It was not sent: go \
+                       back, where your browser still has it, and make it shorter.";
+        return ApiError::new(ErrorCode::TooLarge, message);
+    }
+    ApiError::new(ErrorCode::BadRequest, rejection.body_text())
+}
+
+/// A small page that says what happened, keeps the text, and offers to send it again.
+fn refused(error: &ApiError, mut composed: Composed) -> Response {
+    if error.code == ErrorCode::IntentReused {
+        // The first message with these ids is there; what is in the form now is another one.
+        composed.intent_id = IntentId::new().to_string();
+        composed.message_id = MessageId::new().to_string();
+    }
+    let back = match composed.conversation_id.parse::<ConversationId>() {
+        Ok(id) if composed.begins.is_empty() => format!("/c/{id}"),
+        _ => "/".into(),
+    };
+    let message = error.message.clone();
+    let Composed {
+        message: text,
+        intent_id,
+        conversation_id,
+        message_id,
+        begins,
+        model,
+        ..
+    } = composed;
+    let again = (!text.is_empty()).then(|| {
+        // Leptos does not escape what is between a text area's tags; the leading line break is the one that HTML drops.
+        let text = format!("\n{}", escaped(&text));
+        view! {
+            <form method="post" action="/send">
+                <input type="hidden" name="intent_id" value=intent_id/>
+                <input type="hidden" name="conversation_id" value=conversation_id/>
+                <input type="hidden" name="message_id" value=message_id/>
+                <input type="hidden" name="begins" value=begins/>
+                <input type="hidden" name="model" value=model/>
+                <textarea name="message" aria-label="Message" rows="8" required inner_html=text></textarea>
+                <p>
+                    <button type="submit" class="button">"Send again"</button>
+                    " "
+                    <a class="button" href=back.clone()>"Back to the conversation"</a>
+                </p>
+            </form>
+        }
+    });
+    let alone = again
+        .is_none()
+        .then(|| view! { <a class="button" href=back>"Back"</a> });
+    let page = view! {
+        <!DOCTYPE html>
+        <html lang="en">
+            <head>
+                <meta charset="utf-8"/>
+                <meta name="viewport" content="width=device-width, initial-scale=1"/>
+                <meta name="color-scheme" content="light dark"/>
+                <title>"Not sent · Parlor"</title>
+                <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
+                <link rel="stylesheet" href=Manifest::current().css/>
+            </head>
+            <body>
+                <main class="refused">
+                    <h1>"Not sent"</h1>
+                    <p role="alert">{message}</p>
+                    {again}
+                    {alone}
+                </main>
+            </body>
+        </html>
+    };
+    let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = (status, Html(page.to_html())).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(
+            "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
+             frame-ancestors 'none'",
+        ),
+    );
+    response
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Tag};
 
+use super::autolink;
 use super::blocks::{Alignment, Block, Inline, Item, plain_text};
 use super::frame::{Frame, Kind};
 use super::links;
@@ -257,6 +258,10 @@ impl Builder {
             return;
         };
         frame.close_paragraph();
+        // A link in a link is not possible.
+        if self.links == 0 {
+            autolink::link(&mut frame.inlines);
+        }
         match frame.kind {
             Kind::Root => {}
             Kind::Paragraph => self.block(Block::Paragraph(frame.inlines)),

@@ -1,5 +1,6 @@
 //! Blocks and inlines that have begun and not ended.
 
+use super::autolink;
 use super::blocks::{Alignment, Block, Cell, Inline, Item};
 
 /// What a frame will become when it ends.
@@ -52,6 +53,7 @@ impl Frame {
     /// Inlines that stand in a container itself are a paragraph: this is how the parser gives a tight list.
     pub fn close_paragraph(&mut self) {
         if !self.inlines.is_empty() && self.is_container() {
+            autolink::link(&mut self.inlines);
             self.blocks
                 .push(Block::Paragraph(std::mem::take(&mut self.inlines)));
         }

@@ -15,6 +15,7 @@
 //! lack); past those a text that was streamed may differ from the same text parsed at once.
 
 mod address;
+mod autolink;
 mod blocks;
 mod builder;
 mod closing;

@@ -9,19 +9,9 @@ use leptos_router::{
 };
 
 use super::{
-    browser,
-    composer::Composer,
-    delete::{DeleteDialog, Deletion},
-    header::Header,
-    live::Live,
-    models::Models,
-    not_found::nothing_here,
-    page::Page,
-    place::Place,
-    sidebar::Sidebar,
-    toast::ToastArea,
-    transcript::Conversation,
-    welcome::Welcome,
+    browser, composer::Composer, delete::Deletion, header::Header, live::Live, models::Models,
+    not_found::nothing_here, page::Page, place::Place, sidebar::Sidebar, toast::ToastArea,
+    transcript::Conversation, welcome::Welcome,
 };
 
 /// Everything: the server waits for the page's snapshots and renders them; the browser finds them in the page.
@@ -51,8 +41,11 @@ pub fn Chat() -> impl IntoView {
 
 fn begin(page: Page, place: Memo<Place>, go: Callback<(Place, bool)>) -> AnyView {
     let models = Models::new(&page);
+    let form = page.form;
     let live = Live::new(page, place, go);
     provide_context(live);
+    provide_context(form);
+    provide_context(live.toasts);
     provide_context(models);
     provide_context(Deletion::new());
     Effect::new(move |_| {
@@ -83,29 +76,50 @@ fn Layout(live: Live) -> impl IntoView {
         Some(view) => view.title.get(),
         None => String::new(),
     });
+    let running = Memo::new(move |_| {
+        live.list
+            .with(|rows| rows.iter().filter(|row| row.running.get()).count())
+    });
     let page_title = move || {
-        title.with(|title| {
-            if title.is_empty() {
-                "Parlor".into()
-            } else {
-                [title, " · Parlor"].concat()
-            }
-        })
+        let place = match live.place.get() {
+            Place::Nowhere => "Not found".into(),
+            _ => title.get(),
+        };
+        page_title(running.get(), &place)
     };
     view! {
         <Title text=page_title/>
         <div class="app">
-            <a class="skip-link" href="#message">"Skip to the message box"</a>
+            <a class="skip-link" href="#message" rel="external" on:click=skip>"Skip to the message box"</a>
             <Sidebar/>
             <div class="stage">
                 <Header title/>
                 <main class="scene">{move || scene(live, live.place.get())}</main>
                 <Composer/>
             </div>
-            <DeleteDialog/>
             <ToastArea toasts=live.toasts/>
         </div>
     }
+}
+
+/// What the tab is called: how many conversations are being answered, and where one is.
+fn page_title(running: usize, place: &str) -> String {
+    let mut title = String::new();
+    if running > 0 {
+        title = ["(", &running.to_string(), ") "].concat();
+    }
+    title.push_str(place);
+    if !place.is_empty() {
+        title.push_str(" · ");
+    }
+    title.push_str("Parlor");
+    title
+}
+
+/// Moves the focus, and nothing else: the address stays what it is.
+fn skip(event: ev::MouseEvent) {
+    event.prevent_default();
+    browser::focus_selector("#message");
 }
 
 /// What the place shows.
@@ -117,5 +131,18 @@ fn scene(live: Live, place: Place) -> AnyView {
             browser::not_found();
             nothing_here("There is nothing at this address.")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::page_title;
+
+    #[test]
+    fn the_tab_says_how_many_conversations_are_being_answered_and_where_one_is() {
+        assert_eq!(page_title(0, ""), "Parlor");
+        assert_eq!(page_title(0, "Plans"), "Plans · Parlor");
+        assert_eq!(page_title(2, "Plans"), "(2) Plans · Parlor");
+        assert_eq!(page_title(1, ""), "(1) Parlor");
     }
 }

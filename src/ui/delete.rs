@@ -2,7 +2,11 @@
 
 use leptos::{html, prelude::*};
 
-use super::{browser, live::use_live};
+use super::{
+    browser,
+    live::{Live, use_live},
+    sidebar::link_selector,
+};
 use crate::protocol::ConversationId;
 
 /// Which conversation the person is being asked about.
@@ -25,6 +29,19 @@ impl Deletion {
     }
 }
 
+/// Where one goes on in the list when a conversation goes: the next one, or the one before, or *New chat*.
+fn neighbour(live: Live, id: ConversationId) -> String {
+    let neighbour = live.list.with_untracked(|rows| {
+        let index = rows.iter().position(|row| row.id == id)?;
+        let next = rows.get(index + 1);
+        next.or_else(|| rows.get(index.checked_sub(1)?)).map(|row| row.id)
+    });
+    match neighbour {
+        Some(id) => link_selector(id),
+        None => "#sidebar .new-chat".into(),
+    }
+}
+
 /// The question. The browser puts the focus back to where it was when the dialog closes.
 #[component]
 pub fn DeleteDialog() -> impl IntoView {
@@ -38,9 +55,18 @@ pub fn DeleteDialog() -> impl IntoView {
     });
     let title =
         move || asked.with(|asked| asked.as_ref().map(|(_, title)| title.clone()).unwrap_or_default());
+    // Once it is closed, the focus would be on a button that goes away.
+    let next = StoredValue::new(None::<String>);
     let confirm = move |_| {
         if let Some((id, _)) = asked.get_untracked() {
+            next.set_value(Some(neighbour(live, id)));
             live.delete(id);
+        }
+    };
+    let closed = move |_| {
+        asked.set(None);
+        if let Some(next) = next.try_update_value(Option::take).flatten() {
+            browser::focus_selector(&next);
         }
     };
     view! {
@@ -48,7 +74,7 @@ pub fn DeleteDialog() -> impl IntoView {
             node_ref=dialog
             class="dialog"
             aria-labelledby="delete-title"
-            on:close=move |_| asked.set(None)
+            on:close=closed
         >
             <form method="dialog">
                 <h2 id="delete-title">"Delete this conversation?"</h2>

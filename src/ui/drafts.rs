@@ -2,6 +2,9 @@
 
 use super::{browser, place::Place};
 
+/// Stands between a message that came back and what was written since.
+const BETWEEN: &str = "\n\n";
+
 fn key(place: Place) -> String {
     let mut key = String::from("parlor-draft:");
     match place.conversation() {
@@ -31,14 +34,44 @@ pub fn put_back(place: Place, text: &str) {
     let since = load(place);
     if since.trim().is_empty() {
         save(place, text);
-    } else if !since.starts_with(text) {
-        save(place, &[text, "\n\n", &since].concat());
+    } else if after(&since, text).is_none() {
+        save(place, &[text, BETWEEN, &since].concat());
     }
 }
 
 /// A message turned out to be sent: it is no draft any more. What was written since stays.
 pub fn take_out(place: Place, text: &str) {
-    if let Some(since) = load(place).strip_prefix(text) {
-        save(place, since.trim_start());
+    if let Some(since) = after(&load(place), text) {
+        save(place, since);
+    }
+}
+
+/// What is written in a draft after a message that came back to it; `None` if the message is not in it.
+fn after<'a>(draft: &'a str, message: &str) -> Option<&'a str> {
+    let rest = draft.strip_prefix(message)?;
+    if rest.trim().is_empty() {
+        return Some("");
+    }
+    rest.strip_prefix(BETWEEN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::after;
+
+    #[test]
+    fn a_message_is_in_a_draft_only_as_a_whole() {
+        let cases = [
+            ("Hi", "Hi", Some("")),
+            ("Hi\n", "Hi", Some("")),
+            ("Hi\n\nHigh five", "Hi", Some("High five")),
+            ("High five", "Hi", None),
+            ("Hi there", "Hi", None),
+            ("Oh, Hi", "Hi", None),
+            ("", "Hi", None),
+        ];
+        for (draft, message, rest) in cases {
+            assert_eq!(after(draft, message), rest, "{draft:?} after {message:?}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::{
     icons,
-    live::{Status, use_live},
+    live::{Phase, Status, use_live},
     place::Place,
     theme::ThemeSwitch,
 };
@@ -13,9 +13,15 @@ use super::{
 #[component]
 pub fn Header(title: Memo<String>) -> impl IntoView {
     let live = use_live();
-    let heading = move || match live.place.get() {
-        Place::New => "New chat".into(),
-        _ => title.get(),
+    // Who jumps from heading to heading finds words here, whatever is known yet.
+    let heading = move || match live.here().map(|view| view.phase.get()) {
+        None if live.place.get() == Place::New => "New chat".into(),
+        Some(Phase::Loading) => "Loading…".into(),
+        None | Some(Phase::Missing) => "Not found".into(),
+        Some(Phase::Ready | Phase::Failed(_)) => match title.get() {
+            title if title.is_empty() => "Conversation".into(),
+            title => title,
+        },
     };
     view! {
         <header class="header">

@@ -12,6 +12,7 @@ mod browser;
 mod chat;
 mod clock;
 mod composer;
+mod copy;
 mod delete;
 mod drafts;
 mod header;
@@ -36,21 +37,23 @@ use leptos_router::{
     path,
 };
 
-use self::{chat::Chat, not_found::NotFound};
+use self::chat::Chat;
 
 /// The whole page, for the server to render and the browser to take over.
 ///
 /// All of the chat is one parent route: going from one conversation to another, or from a new chat to the
-/// conversation that it became, keeps everything in place.
+/// conversation that it became, keeps everything in place. An address that names nothing is a place like any other:
+/// whatever the address, [`Chat`] and its live state are there as long as the page is.
 #[component]
 pub fn Root() -> impl IntoView {
     provide_meta_context();
     view! {
         <Router>
-            <Routes fallback=NotFound>
+            <Routes fallback=|| ()>
                 <ParentRoute path=path!("") view=Chat ssr=SsrMode::Async>
                     <Route path=path!("/") view=|| () ssr=SsrMode::Async/>
                     <Route path=path!("/c/:id") view=|| () ssr=SsrMode::Async/>
+                    <Route path=path!("/*nothing") view=|| () ssr=SsrMode::Async/>
                 </ParentRoute>
             </Routes>
         </Router>

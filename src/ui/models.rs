@@ -73,6 +73,15 @@ impl Models {
         own.or_else(|| self.list.with(|list| list.default.clone()))
     }
 
+    /// The model to ask for with the next message here. A conversation's own is the server's to know: what is not
+    /// loaded yet is not replaced by a guess.
+    pub fn to_ask(self, live: Live) -> Option<String> {
+        untrack(|| match live.here() {
+            Some(view) => view.model.get(),
+            None => self.chosen(live),
+        })
+    }
+
     /// The person chose a model.
     pub fn choose(self, live: Live, id: String) {
         browser::store(PICKED, Some(&id));

@@ -1,19 +1,6 @@
-//! Pages for what is not there.
+//! What is shown in place of what is not there.
 
 use leptos::prelude::*;
-use leptos_meta::Title;
-
-use super::browser;
-
-/// An address that names nothing.
-#[component]
-pub fn NotFound() -> impl IntoView {
-    browser::not_found();
-    view! {
-        <Title text="Not found · Parlor"/>
-        <main class="lost">{nothing_here("There is nothing at this address.")}</main>
-    }
-}
 
 /// Says kindly that something is not there, and where to go from here.
 pub fn nothing_here(what: &'static str) -> AnyView {

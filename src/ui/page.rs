@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::{browser, place::Place};
 use crate::{
     api::{ApiError, rpc},
-    protocol::{ConversationList, Timestamp, Transcript, chat::ModelList},
+    protocol::{
+        ConversationId, ConversationList, IntentId, MessageId, Timestamp, Transcript, chat::ModelList,
+    },
 };
 
 /// The snapshots of a page.
@@ -19,6 +21,29 @@ pub struct Page {
     /// The conversation that the address names.
     pub transcript: Option<Result<Transcript, ApiError>>,
     pub models: Result<ModelList, ApiError>,
+    pub form: FormIds,
+}
+
+/// The ids of what is sent with the plain form, without scripts: pressed twice, it is there once. They are made with
+/// the page, on the server; the browser finds them in it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct FormIds {
+    pub intent_id: IntentId,
+    pub conversation_id: ConversationId,
+    pub message_id: MessageId,
+    /// The conversation begins with the message.
+    pub begins: bool,
+}
+
+impl FormIds {
+    fn new(place: Place) -> Self {
+        Self {
+            intent_id: IntentId::new(),
+            conversation_id: place.conversation().unwrap_or_default(),
+            message_id: MessageId::new(),
+            begins: place.conversation().is_none(),
+        }
+    }
 }
 
 impl Page {
@@ -37,6 +62,7 @@ impl Page {
             list,
             transcript,
             models,
+            form: FormIds::new(place),
         }
     }
 }

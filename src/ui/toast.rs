@@ -6,6 +6,8 @@ use super::{browser, icons};
 
 const SHOWN_MS: f64 = 6000.0;
 
+const AREA: &str = ".toasts";
+
 /// One note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Toast {
@@ -38,7 +40,19 @@ impl Toasts {
             toasts.retain(|toast| toast.text != text);
             toasts.push(Toast { number, text });
         });
-        browser::after(SHOWN_MS, move || self.dismiss(number)).forget();
+        self.dismiss_later(number);
+    }
+
+    /// Nobody is interrupted who is about to press something in a note.
+    fn dismiss_later(self, number: u32) {
+        browser::after(SHOWN_MS, move || {
+            if browser::has_focus_in(AREA) {
+                self.dismiss_later(number);
+            } else {
+                self.dismiss(number);
+            }
+        })
+        .forget();
     }
 
     fn dismiss(self, number: u32) {
@@ -59,7 +73,10 @@ pub fn ToastArea(toasts: Toasts) -> impl IntoView {
                         type="button"
                         class="icon-button"
                         aria-label="Dismiss"
-                        on:click=move |_| toasts.dismiss(toast.number)
+                        on:click=move |_| {
+                            toasts.dismiss(toast.number);
+                            browser::focus_to_go_on();
+                        }
                     >
                         {icons::close()}
                     </button>

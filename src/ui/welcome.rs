@@ -24,7 +24,7 @@ pub fn Welcome() -> impl IntoView {
     let models = expect_context::<Models>();
     let only_tour = Memo::new(move |_| models.only_tour());
     let suggestion = move |text: &'static str| {
-        let send = move |_| live.send(Place::New, text.into(), models.chosen(live));
+        let send = move |_| live.send(Place::New, text.into(), models.to_ask(live));
         view! {
             <li>
                 <button type="button" class="suggestion" on:click=send>{text}</button>

@@ -42,9 +42,12 @@ const IMAGES: &[u64] = &[
 /// An address with a scheme that is not on the list, or with a control character, makes no link.
 const REFUSED_LINKS: &[u64] = &[500, 596, 598, 599, 601];
 
+/// A bare address is a link, as GitHub's Markdown has it.
+const BARE_ADDRESSES: &[u64] = &[608, 611];
+
 #[test]
 fn every_example_is_shown_as_the_specification_says_but_for_those_listed() {
-    let lists = [RAW_HTML, IMAGES, REFUSED_LINKS];
+    let lists = [RAW_HTML, IMAGES, REFUSED_LINKS, BARE_ADDRESSES];
     let excepted: BTreeSet<u64> = lists.into_iter().flatten().copied().collect();
     assert_eq!(
         excepted.len(),
@@ -78,8 +81,8 @@ fn every_example_is_shown_as_the_specification_says_but_for_those_listed() {
     assert_eq!(examples.len(), 652);
     assert_eq!(
         lists.map(<[u64]>::len),
-        [72, 22, 5],
-        "raw HTML, pictures, refused links"
+        [72, 22, 5, 2],
+        "raw HTML, pictures, refused links, bare addresses"
     );
 }
 

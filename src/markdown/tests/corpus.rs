@@ -69,6 +69,8 @@ pub const SNIPPETS: &[&str] = &[
     "<!-- ",
     "-->",
     "<http://a.b>",
+    "https://a.b/c",
+    " www.a.b.",
     "<a@b.c>",
     "<",
     "[ ] ",

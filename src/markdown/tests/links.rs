@@ -1,6 +1,6 @@
 //! Which links are made, and what becomes of the others.
 
-use super::super::{Block, Inline, is_allowed_link, parse};
+use super::super::{Block, Inline, is_allowed_link, parse, plain_text};
 
 #[test]
 fn addresses_of_the_web_and_of_mail_are_allowed() {
@@ -96,4 +96,69 @@ fn a_picture_is_a_link_and_in_a_link_its_description() {
         parse("[![a](http://c.d)](http://e.f)"),
         [Block::Paragraph(vec![link])]
     );
+}
+
+/// The addresses that are linked in a paragraph, and what the links say.
+fn linked(text: &str) -> Vec<(String, String)> {
+    let blocks = parse(text);
+    let Some(Block::Paragraph(inlines)) = blocks.first() else {
+        return Vec::new();
+    };
+    let link = |inline: &Inline| match inline {
+        Inline::Link { href, children, .. } => Some((href.clone(), plain_text(children))),
+        _ => None,
+    };
+    inlines.iter().filter_map(link).collect()
+}
+
+#[test]
+fn a_bare_address_is_a_link() {
+    let cases = [
+        (
+            "See https://a.b/c?d=e#f for more",
+            "https://a.b/c?d=e#f",
+            "https://a.b/c?d=e#f",
+        ),
+        (
+            "http://localhost:3000/x",
+            "http://localhost:3000/x",
+            "http://localhost:3000/x",
+        ),
+        ("www.a.b/c", "http://www.a.b/c", "www.a.b/c"),
+        ("(https://a.b/c)", "https://a.b/c", "https://a.b/c"),
+        ("https://a.b/c_(d)", "https://a.b/c_(d)", "https://a.b/c_(d)"),
+        ("Look at https://a.b/c.", "https://a.b/c", "https://a.b/c"),
+        ("https://a.b/c?!, and", "https://a.b/c", "https://a.b/c"),
+        ("HTTPS://A.B", "HTTPS://A.B", "HTTPS://A.B"),
+        ("**Note** https://a.b", "https://a.b", "https://a.b"),
+        ("https://a.b<br>", "https://a.b", "https://a.b"),
+        ("\u{770b}https://a.b", "https://a.b", "https://a.b"),
+    ];
+    for (text, href, shown) in cases {
+        assert_eq!(linked(text), [(href.to_owned(), shown.to_owned())], "{text:?}");
+    }
+}
+
+#[test]
+fn what_only_looks_like_an_address_is_text() {
+    let texts = [
+        "https://",
+        "https:// a",
+        "http://.",
+        "www.",
+        "xhttps://a.b",
+        "https://a_b.c",
+        "`https://a.b`",
+        "ftp://a.b",
+        "javascript://a.b",
+        "<a href=\"https://a.b\">",
+    ];
+    for text in texts {
+        assert_eq!(linked(text), [], "{text:?}");
+    }
+    assert_eq!(
+        linked("[https://a.b](/c)"),
+        [("/c".to_owned(), "https://a.b".to_owned())]
+    );
+    assert_eq!(linked("<https://a.b>").len(), 1);
 }

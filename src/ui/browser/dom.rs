@@ -8,8 +8,8 @@ use send_wrapper::SendWrapper;
 use wasm_bindgen::{JsCast, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    Element, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, IntersectionObserver,
-    IntersectionObserverEntry, ResizeObserver,
+    Element, Event, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, IntersectionObserver,
+    IntersectionObserverEntry, ResizeObserver, Text,
 };
 
 /// Puts a text on the clipboard and says whether that worked.
@@ -20,6 +20,11 @@ pub fn copy_text(text: String, done: impl FnOnce(bool) + 'static) {
         let copied = !clipboard.is_undefined() && JsFuture::from(clipboard.write_text(&text)).await.is_ok();
         done(copied);
     });
+}
+
+/// Adds to a text node. What is selected in it stays selected.
+pub fn append_text(node: &Text, more: &str) {
+    let _ = node.append_data(more);
 }
 
 /// Moves the focus to an element, without scrolling.
@@ -37,14 +42,43 @@ pub fn focus_selector(selector: &str) {
     }
 }
 
+/// Whether one writes with a real keyboard, as far as a page can tell: whoever points with a finger has one on the
+/// screen.
+pub fn has_keyboard() -> bool {
+    !matches!(window().match_media("(pointer: coarse)"), Ok(Some(query)) if query.matches())
+}
+
+/// Goes to a place on this page, in place of the one in the browser's history.
+pub fn go_to_fragment(href: &str) {
+    let _ = window().location().replace(href);
+}
+
+/// The element that the address names, if it names one.
+pub fn target() -> Option<Element> {
+    let hash = window().location().hash().ok()?;
+    let id = hash.strip_prefix('#').filter(|id| !id.is_empty())?;
+    document().get_element_by_id(id)
+}
+
+/// Whether the focus is inside of an element that fits.
+pub fn has_focus_in(selector: &str) -> bool {
+    let focused = document().active_element();
+    focused.is_some_and(|focused| matches!(focused.closest(selector), Ok(Some(_))))
+}
+
+/// Moves the focus to where one goes on after a button that is gone: to the message, or, where that would bring up a
+/// keyboard on the screen, to the messages.
+pub fn focus_to_go_on() {
+    focus_selector(if has_keyboard() { "#message" } else { ".transcript" });
+}
+
 /// Moves the focus to where one writes, unless that would bring up a keyboard on the screen or the person is
 /// in the middle of something else.
 pub fn focus_to_write(area: &HtmlTextAreaElement) {
-    let has_keyboard = matches!(window().match_media("(pointer: fine)"), Ok(Some(query)) if query.matches());
     let elsewhere = document()
         .active_element()
         .is_some_and(|element| element.tag_name() == "INPUT");
-    if has_keyboard && !elsewhere {
+    if has_keyboard() && !elsewhere {
         focus(area);
     }
 }
@@ -63,6 +97,12 @@ pub fn show_modal(dialog: &HtmlDialogElement) {
     if !dialog.open() {
         let _ = dialog.show_modal();
     }
+}
+
+/// Whether something happened inside of an element that fits.
+pub fn is_within(event: &Event, selector: &str) -> bool {
+    let target: Option<Element> = event.target().and_then(|target| target.dyn_into().ok());
+    target.is_some_and(|target| matches!(target.closest(selector), Ok(Some(_))))
 }
 
 /// Closes a popover. One that is not open stays closed.

@@ -1,5 +1,6 @@
 //! The event stream, and the signs by which the page knows whether it is worth holding.
 
+use js_sys::{Function, Object, Promise, Reflect};
 use leptos::{
     ev,
     leptos_dom::helpers::window_event_listener,
@@ -75,6 +76,44 @@ pub fn on_presence(call: impl Fn(Presence) + 'static) {
     });
     let _ = document().add_event_listener_with_callback("visibilitychange", changed.as_ref().unchecked_ref());
     changed.forget();
+}
+
+/// A lock that all tabs share: asked for, then held. Dropping this gives it back, or asks no more.
+pub struct Lock(SendWrapper<(AbortController, Function)>);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let (asking, release) = &*self.0;
+        asking.abort();
+        let _ = release.call0(&JsValue::UNDEFINED);
+    }
+}
+
+/// Asks for a lock, and calls when it is granted. `None` where there are no locks.
+pub fn lock(name: &str, granted: impl FnOnce() + 'static) -> Option<Lock> {
+    let locks = Reflect::get(&window().navigator(), &JsValue::from_str("locks")).ok()?;
+    let request: Function = Reflect::get(&locks, &JsValue::from_str("request"))
+        .ok()?
+        .dyn_into()
+        .ok()?;
+    let asking = AbortController::new().ok()?;
+    let options = Object::new();
+    Reflect::set(&options, &JsValue::from_str("signal"), &asking.signal()).ok()?;
+    // Held until this is resolved.
+    let mut release = None;
+    let held = Promise::new(&mut |resolve, _| release = Some(resolve));
+    let call = Closure::once_into_js(move || {
+        granted();
+        held
+    });
+    let asked = request
+        .call3(&locks, &JsValue::from_str(name), &options, &call)
+        .ok()?;
+    // Asking no more is no failure.
+    spawn_local(async move {
+        let _ = JsFuture::from(Promise::resolve(&asked)).await;
+    });
+    Some(Lock(SendWrapper::new((asking, release?))))
 }
 
 /// Whether nobody can see the page.

@@ -20,6 +20,19 @@ pub fn stored(key: &str) -> Option<String> {
     kept.or_else(|| MEMORY.with_borrow(|memory| memory.get(key).cloned()))
 }
 
+/// What is kept under all keys that begin with `prefix`.
+pub fn stored_under(prefix: &str) -> Vec<String> {
+    let mut keys = MEMORY.with_borrow(|memory| memory.keys().cloned().collect::<Vec<_>>());
+    if let Some(storage) = storage() {
+        let count = storage.length().unwrap_or_default();
+        keys.extend((0..count).filter_map(|index| storage.key(index).ok().flatten()));
+    }
+    keys.iter()
+        .filter(|key| key.starts_with(prefix))
+        .filter_map(|key| stored(key))
+        .collect()
+}
+
 /// Keeps a value under a key, or drops it.
 pub fn store(key: &str, value: Option<&str>) {
     let kept = storage().is_some_and(|storage| match value {

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use leptos::web_sys::{Element, HtmlDialogElement, HtmlElement, HtmlTextAreaElement};
+use leptos::web_sys::{Element, Event, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, Text};
 
 use super::{Presence, StreamEvent};
 use crate::protocol::Timestamp;
@@ -52,6 +52,12 @@ pub fn event_stream(_url: &str, _call: impl Fn(StreamEvent) + 'static) -> EventS
 
 pub fn on_presence(_call: impl Fn(Presence) + 'static) {}
 
+pub struct Lock;
+
+pub fn lock(_name: &str, _granted: impl FnOnce() + 'static) -> Option<Lock> {
+    None
+}
+
 pub fn is_hidden() -> bool {
     false
 }
@@ -60,11 +66,17 @@ pub fn stored(_key: &str) -> Option<String> {
     None
 }
 
+pub fn stored_under(_prefix: &str) -> Vec<String> {
+    Vec::new()
+}
+
 pub fn store(_key: &str, _value: Option<&str>) {}
 
 pub fn set_theme(_theme: Option<&str>) {}
 
 pub fn copy_text(_text: String, _done: impl FnOnce(bool) + 'static) {}
+
+pub fn append_text(_node: &Text, _more: &str) {}
 
 pub fn focus(_element: &HtmlElement) {}
 
@@ -73,6 +85,10 @@ pub fn focus_selector(_selector: &str) {}
 pub fn fit_height(_area: &HtmlTextAreaElement) {}
 
 pub fn show_modal(_dialog: &HtmlDialogElement) {}
+
+pub fn is_within(_event: &Event, _selector: &str) -> bool {
+    false
+}
 
 pub fn close_popover(_element: &HtmlElement) {}
 
@@ -84,6 +100,22 @@ pub fn on_resize(_element: &Element, _call: impl Fn() + 'static) -> Watch {
 
 pub fn on_seen(_element: &Element, _call: impl Fn() + 'static) -> Watch {
     Watch
+}
+
+pub fn go_to_fragment(_href: &str) {}
+
+pub fn target() -> Option<Element> {
+    None
+}
+
+pub fn has_focus_in(_selector: &str) -> bool {
+    false
+}
+
+pub fn focus_to_go_on() {}
+
+pub fn has_keyboard() -> bool {
+    true
 }
 
 pub fn focus_to_write(_area: &HtmlTextAreaElement) {}

@@ -9,6 +9,7 @@ use super::{
     browser, drafts, icons,
     live::{Live, Phase, use_live},
     models::Models,
+    page::FormIds,
     place::Place,
 };
 
@@ -18,10 +19,7 @@ pub fn Composer() -> impl IntoView {
     let live = use_live();
     let models = expect_context::<Models>();
     let area = NodeRef::<html::Textarea>::new();
-    let busy = Memo::new(move |_| {
-        live.here()
-            .is_some_and(|view| view.running.with(Option::is_some) || view.waiting.get())
-    });
+    let busy = Memo::new(move |_| live.here().is_some_and(|view| view.busy()));
     keep_draft(live, area);
 
     let send = move || {
@@ -31,16 +29,18 @@ pub fn Composer() -> impl IntoView {
         if text.is_empty() || busy.get_untracked() || place == Place::Nowhere {
             return;
         }
+        // It is kept as what is being sent before it is no draft any more.
+        live.send(place, text, models.to_ask(live));
         drafts::forget(place);
         area.set_value("");
         browser::fit_height(&area);
         browser::focus(&area);
-        live.send(place, text, untrack(|| models.chosen(live)));
     };
     let on_key = move |event: ev::KeyboardEvent| {
         // While an input method composes, Enter belongs to it (229 is how Safari says so).
         let composing = event.is_composing() || event.key_code() == 229;
-        if event.key() == "Enter" && !event.shift_key() && !composing {
+        // On a screen's keyboard there is no other way to begin a line.
+        if event.key() == "Enter" && !event.shift_key() && !composing && browser::has_keyboard() {
             event.prevent_default();
             send();
         }
@@ -51,7 +51,12 @@ pub fn Composer() -> impl IntoView {
             browser::fit_height(&area);
         }
     };
-    let id = move || live.place.get().conversation();
+    let FormIds {
+        intent_id,
+        conversation_id,
+        message_id,
+        begins,
+    } = expect_context();
     // Where nothing is there is nobody to write to.
     let nobody = move || match live.here() {
         Some(view) => view.phase.get() == Phase::Missing,
@@ -76,7 +81,11 @@ pub fn Composer() -> impl IntoView {
                 </p>
             </Show>
             <div class="composer-box">
-                {move || id().map(|id| view! { <input type="hidden" name="conversation_id" value=id.to_string()/> })}
+                // Only for those without scripts.
+                <input type="hidden" name="intent_id" value=intent_id.to_string()/>
+                <input type="hidden" name="conversation_id" value=conversation_id.to_string()/>
+                <input type="hidden" name="message_id" value=message_id.to_string()/>
+                <input type="hidden" name="begins" value=begins.then_some("yes")/>
                 <label class="visually-hidden" for="message">"Message"</label>
                 <textarea
                     node_ref=area
@@ -84,8 +93,8 @@ pub fn Composer() -> impl IntoView {
                     name="message"
                     rows="1"
                     placeholder="Write a message"
-                    enterkeyhint="send"
                     autocomplete="off"
+                    required
                     on:keydown=on_key
                     on:input=on_input
                 ></textarea>
@@ -166,9 +175,24 @@ fn SendButton(busy: Memo<bool>, area: NodeRef<html::Textarea>) -> impl IntoView 
             browser::focus_to_write(&area);
         }
     };
-    let name = move || if busy.get() { "Stop" } else { "Send" };
+    let label = move || if busy.get() { "Stop" } else { "Send" };
+    // What the plain form says when *Stop* is pressed in it.
+    let run = move || {
+        let run = live.here()?.running.get()?;
+        Some(run.to_string())
+    };
     view! {
-        <button type="submit" class="send" class:send-stop=busy aria-label=name title=name on:click=press>
+        <button
+            type="submit"
+            class="send"
+            class:send-stop=busy
+            aria-label=label
+            title=label
+            name="stop"
+            value=run
+            formnovalidate=busy
+            on:click=press
+        >
             {move || if busy.get() { icons::stop() } else { icons::send() }}
         </button>
     }

@@ -2,102 +2,39 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{Live, outbox::Settled};
+use super::{Live, kept, outbox::Underway};
 use crate::{
-    api::{ApiError, error::ErrorCode, rpc},
+    api::{ApiError, rpc},
     protocol::{
-        ConversationId, IntentId, MessageId, RunStatus, Transcript,
+        ConversationId, IntentId, MessageId, RunStatus, Timestamp, Transcript,
         intent::{self, Started},
     },
-    ui::{drafts, place::Place},
+    ui::{browser, drafts, place::Place},
 };
 
 impl Live {
-    /// Sends a message from where the person is. A new conversation begins with it.
-    pub fn send(self, from: Place, text: String, model: Option<String>) {
-        self.unsent
-            .update(|unsent| unsent.retain(|(place, _)| *place != from));
-        let intent = self.with(|state| {
-            let intent = state.outbox.begin(from, text, model);
-            let id = intent.conversation_id;
-            if from == Place::New && state.session.shelf.get(id).is_none() {
-                let mut begun = Transcript::new(id);
-                begun.title = intent::title_from(&intent.text);
-                begun.model.clone_from(&intent.model);
-                state.session.shelf.put(begun);
+    /// Stops what the conversation is doing. A message that waits for the connection comes back.
+    pub fn stop(self, id: ConversationId) {
+        if let Some(run) = self.with_transcript(id, Transcript::active_run).flatten() {
+            return self.stop_run(run);
+        }
+        if self.view(id).underway.get_untracked() == Underway::Held {
+            return self.take_back(id);
+        }
+        let known = self.with(|state| {
+            if let Some(sending) = state.outbox.stop(id) {
+                kept::keep(sending);
             }
-            state.dirty.conversation(id);
-            intent
+            state.reruns.stop(id)
         });
-        self.flush();
-        if from == Place::New {
-            self.go.run((Place::Conversation(intent.conversation_id), true));
-        }
-        spawn_local(async move {
-            let message = intent.user_message_id;
-            match rpc::send_message(intent).await {
-                Ok(started) => {
-                    if let Some(run) = self.with(|state| state.outbox.started(&started)) {
-                        self.stop_run(run);
-                    }
-                }
-                Err(error) => self.came_back(message, &error),
-            }
-        });
-    }
-
-    /// A message could not be sent: it goes back to where it was written.
-    fn came_back(self, message: MessageId, error: &ApiError) {
-        let perhaps = matches!(
-            error.code,
-            ErrorCode::Unreachable | ErrorCode::Unavailable | ErrorCode::Internal
-        );
-        let Some(sending) = self.with(|state| {
-            let sending = state.outbox.failed(message, perhaps)?;
-            state.dirty.conversation(sending.intent.conversation_id);
-            Some(sending)
-        }) else {
-            return;
-        };
-        drafts::put_back(sending.from, &sending.intent.text);
-        self.unsent
-            .update(|unsent| unsent.push((sending.from, error.message.clone())));
-        // Takes both back if the stream has brought the message already: it did get through.
-        self.flush();
-        let is_unsent = self
-            .unsent
-            .with_untracked(|unsent| unsent.iter().any(|(place, _)| *place == sending.from));
-        let id = sending.intent.conversation_id;
-        if is_unsent && sending.from == Place::New && self.place.get_untracked() == Place::Conversation(id) {
-            self.go.run((Place::New, true));
-        }
-    }
-
-    /// Does what follows from what became of a conversation's messages.
-    pub(super) fn settled(self, settled: Settled) {
-        if let Some(sending) = settled.got_through {
-            drafts::take_out(sending.from, &sending.intent.text);
-            self.unsent
-                .update(|unsent| unsent.retain(|(place, _)| *place != sending.from));
-        }
-        if let Some(run) = settled.stop {
+        if let Some(run) = known {
             self.stop_run(run);
         }
     }
 
-    /// Stops what the conversation is doing.
-    pub fn stop(self, id: ConversationId) {
-        match self.with_transcript(id, Transcript::active_run).flatten() {
-            Some(run) => self.stop_run(run),
-            None => {
-                self.with(|state| state.outbox.stop(id));
-            }
-        }
-    }
-
-    fn stop_run(self, run: MessageId) {
+    pub(super) fn stop_run(self, run: MessageId) {
         spawn_local(async move {
-            match rpc::stop_run(run).await {
+            match self.ask(rpc::stop_run(run)).await {
                 Ok(RunStatus::Stopped) => self.toasts.say("Response stopped."),
                 // It came to its end by itself just before.
                 Ok(_) => {}
@@ -106,41 +43,69 @@ impl Live {
         });
     }
 
-    /// Has a message answered once more.
+    /// Has a message answered once more, by the model that is chosen now.
     pub fn regenerate(self, conversation_id: ConversationId, message_id: MessageId) {
-        let intent = intent::Regenerate {
-            intent_id: IntentId::new(),
-            conversation_id,
-            message_id,
-            model: None,
-        };
-        self.run_again(conversation_id, rpc::regenerate(intent));
+        let model = self.view(conversation_id).model.get_untracked();
+        self.run_again(conversation_id, None, |intent_id| {
+            rpc::regenerate(intent::Regenerate {
+                intent_id,
+                conversation_id,
+                message_id,
+                model,
+            })
+        });
     }
 
     /// Goes on with an answer that did not come to its end.
     pub fn go_on(self, conversation_id: ConversationId, message_id: MessageId) {
-        let intent = intent::Continue {
-            intent_id: IntentId::new(),
-            conversation_id,
-            message_id,
-        };
-        self.run_again(conversation_id, rpc::continue_run(intent));
+        let ended_at = |transcript: &Transcript| transcript.message(message_id)?.assistant()?.ended_at;
+        let ended_at = self.with_transcript(conversation_id, ended_at).flatten();
+        self.run_again(conversation_id, ended_at, |intent_id| {
+            rpc::continue_run(intent::Continue {
+                intent_id,
+                conversation_id,
+                message_id,
+            })
+        });
     }
 
-    /// Starts a run without a message. A second press, before the stream tells of the first, does nothing.
-    fn run_again(
+    /// Starts a run without a message, unless the conversation is being answered.
+    fn run_again<R>(
         self,
-        conversation_id: ConversationId,
-        intent: impl Future<Output = Result<Started, ApiError>> + 'static,
-    ) {
-        let waiting = self.view(conversation_id).waiting;
-        if waiting.get_untracked() {
+        id: ConversationId,
+        ended_at: Option<Timestamp>,
+        request: impl FnOnce(IntentId) -> R,
+    ) where
+        R: Future<Output = Result<Started, ApiError>> + 'static,
+    {
+        if untrack(|| self.view(id).busy()) {
             return;
         }
-        waiting.set(true);
+        let intent_id = self.with(|state| {
+            state.dirty.conversation(id);
+            state.reruns.begin(id, ended_at)
+        });
+        self.flush();
+        // The button that was pressed goes away with the answer.
+        browser::focus_to_go_on();
+        let request = request(intent_id);
         spawn_local(async move {
-            if let Err(error) = intent.await {
-                waiting.set(false);
+            let started = self.ask(request).await;
+            let stop = self.with(|state| {
+                state.dirty.conversation(id);
+                match &started {
+                    Ok(started) => state.reruns.started(intent_id, started.assistant_message_id),
+                    Err(_) => {
+                        state.reruns.failed(intent_id);
+                        None
+                    }
+                }
+            });
+            self.flush();
+            if let Some(run) = stop {
+                self.stop_run(run);
+            }
+            if let Err(error) = started {
                 self.toasts.say(error.message);
             }
         });
@@ -181,7 +146,7 @@ impl Live {
     /// Deletes a conversation.
     pub fn delete(self, conversation_id: ConversationId) {
         spawn_local(async move {
-            match rpc::delete_conversation(conversation_id).await {
+            match self.ask(rpc::delete_conversation(conversation_id)).await {
                 Ok(()) => {
                     drafts::forget(Place::Conversation(conversation_id));
                     if self.place.get_untracked() == Place::Conversation(conversation_id) {
@@ -201,6 +166,11 @@ impl Live {
         }
     }
 
+    /// Loads the newest page of the list once more.
+    pub fn list_again(self) {
+        self.load_list(true);
+    }
+
     /// Sends an intent; if it is refused, says so and takes back what was shown already.
     fn tell(
         self,
@@ -208,7 +178,7 @@ impl Live {
         take_back: impl FnOnce() + 'static,
     ) {
         spawn_local(async move {
-            if let Err(error) = intent.await {
+            if let Err(error) = self.ask(intent).await {
                 take_back();
                 self.toasts.say(error.message);
             }

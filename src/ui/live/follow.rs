@@ -3,20 +3,23 @@
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
-    Live,
+    Live, Phase,
     link::{Effect, Input, Link, Ms, Status},
 };
 use crate::{
-    protocol::{Event, Notice, sse},
+    api::{ApiError, rpc},
+    protocol::{ConversationId, ConversationList, Event, EventBody, Notice, Transcript, sse},
     ui::{
         browser::{self, Presence, StreamEvent},
         clock::Clock,
-        page::Page,
+        place::Place,
     },
 };
 
 /// The server's limit for one event is far below it.
 const LONGEST_FRAME: usize = 16 << 20;
+/// Who of the hidden tabs has it goes on following.
+const LOCK: &str = "parlor-hidden";
 
 /// What belongs to the connection.
 #[derive(Default)]
@@ -30,6 +33,8 @@ pub struct Follow {
     /// Wakes the link at its deadline, or before: then it just asks again.
     timer: Option<(Ms, browser::Timer)>,
     restarting: bool,
+    /// While the page is hidden: asks to be the one hidden tab that goes on.
+    lock: Option<browser::Lock>,
 }
 
 impl Live {
@@ -37,20 +42,26 @@ impl Live {
     pub fn start(self) {
         self.with(|state| state.live = true);
         self.clock.set(Clock::local());
-        browser::on_presence(move |presence| {
-            self.drive(match presence {
-                Presence::Visible => Input::Visible,
-                Presence::Hidden => Input::Hidden,
-                Presence::Online => Input::Online,
-            });
-            if presence == Presence::Visible {
+        browser::on_presence(move |presence| match presence {
+            Presence::Visible => {
+                self.with(|state| state.follow.lock = None);
+                self.drive(Input::Visible);
                 self.tell_time();
             }
+            Presence::Hidden => self.hidden(),
+            Presence::Online => self.drive(Input::Online),
         });
         if browser::is_hidden() {
-            self.drive(Input::Hidden);
+            self.hidden();
         }
         self.drive(Input::Start);
+        self.take_up_messages();
+    }
+
+    fn hidden(self) {
+        self.drive(Input::Hidden);
+        let lock = browser::lock(LOCK, move || self.drive(Input::Chosen));
+        self.with(|state| state.follow.lock = lock);
     }
 
     /// Days pass while a page is open.
@@ -61,7 +72,7 @@ impl Live {
         }
     }
 
-    fn drive(self, input: Input) {
+    pub(super) fn drive(self, input: Input) {
         let now = browser::uptime();
         let (effect, status) = self.with(|state| {
             let link = &mut state.follow.link;
@@ -78,6 +89,7 @@ impl Live {
             self.status.set(status);
             if status == Status::Connected {
                 self.visit(self.place.get_untracked());
+                self.deliver_held();
             }
         }
         self.set_timer(now);
@@ -139,10 +151,16 @@ impl Live {
             None => true,
         });
         let mut changes = Vec::new();
+        let mut created = Vec::new();
         let mut lost = !decoded;
         for frame in frames {
             match serde_json::from_str::<Event>(&frame.data) {
-                Ok(event) => self.with(|state| state.session.apply(&event, &mut changes)),
+                Ok(event) => {
+                    self.with(|state| state.session.apply(&event, &mut changes));
+                    if matches!(event.body, EventBody::ConversationCreated { .. }) {
+                        created.push(event.conversation_id);
+                    }
+                }
                 // Just now the server cannot read its log; the stream ends, and the link tries again.
                 Err(_) if is_unavailable(&frame.data) => {}
                 Err(_) => lost = true,
@@ -152,8 +170,23 @@ impl Live {
             }
         }
         self.changed(changes);
+        for id in created {
+            self.is_there_after_all(id);
+        }
         if lost {
             self.restart();
+        }
+    }
+
+    /// A conversation has begun. Its page may have been opened before: one whose first message was on its way, say.
+    fn is_there_after_all(self, id: ConversationId) {
+        let missing = self.with(|state| {
+            let view = state.known_view(id).cloned();
+            view.filter(|view| view.phase.with_untracked(|phase| *phase == Phase::Missing))
+        });
+        if let Some(view) = missing {
+            view.phase.set(Phase::Loading);
+            self.visit(Place::Conversation(id));
         }
     }
 
@@ -166,8 +199,10 @@ impl Live {
         spawn_local(async move {
             let mut tries = 0;
             loop {
-                let page = Page::load(self.place.get_untracked()).await;
-                if self.begin_again(page) {
+                let place = self.place.get_untracked();
+                let (list, transcript) = self.ask_for_both(place).await;
+                if let Ok(list) = list {
+                    self.begin_again(place, list, transcript);
                     break;
                 }
                 self.status.set(Status::Lost);
@@ -179,15 +214,35 @@ impl Live {
         });
     }
 
-    /// Takes new snapshots for the old; false if they could not be had.
-    fn begin_again(self, page: Page) -> bool {
-        let Ok(list) = page.list else { return false };
-        let (transcript, error) = match page.transcript {
+    async fn ask_for_both(
+        self,
+        place: Place,
+    ) -> (
+        Result<ConversationList, ApiError>,
+        Option<Result<Transcript, ApiError>>,
+    ) {
+        let transcript = async {
+            match place.conversation() {
+                Some(id) => Some(self.ask(rpc::conversation(id)).await),
+                None => None,
+            }
+        };
+        futures::join!(self.ask(rpc::conversations(None)), transcript)
+    }
+
+    /// Takes new snapshots for the old.
+    fn begin_again(
+        self,
+        place: Place,
+        list: ConversationList,
+        transcript: Option<Result<Transcript, ApiError>>,
+    ) {
+        let (transcript, error) = match transcript {
             Some(Ok(transcript)) => (Some(transcript), None),
             Some(Err(error)) => (None, Some(error)),
             None => (None, None),
         };
-        let here = page.place.conversation();
+        let here = place.conversation();
         // The person may have gone elsewhere meanwhile; the stream's start loads what is there.
         let shown = self.place.get_untracked().conversation();
         self.with(|state| {
@@ -204,7 +259,6 @@ impl Live {
             self.could_not_load(id, error);
         }
         self.flush();
-        true
     }
 }
 

@@ -12,7 +12,8 @@ const SILENCE: Ms = 40_000.0;
 const PATIENCE: Ms = 15_000.0;
 /// A tab that is looked at again after a sleep does not wait for the whole silence to pass.
 const DOUBTFUL: Ms = 18_000.0;
-/// How long a hidden tab keeps its stream. HTTP/1.1 allows six connections for all tabs together.
+/// How long a hidden tab keeps its stream unless it is the chosen one. HTTP/1.1 allows six connections for all tabs
+/// together.
 const LINGER: Ms = 10_000.0;
 const FIRST_DELAY: Ms = 400.0;
 const LONGEST_DELAY: Ms = 15_000.0;
@@ -33,6 +34,8 @@ pub enum Input {
     Online,
     Visible,
     Hidden,
+    /// Of all hidden tabs, this one goes on: for its title.
+    Chosen,
     /// The deadline passed.
     Tick,
 }
@@ -80,6 +83,8 @@ pub struct Link {
     /// Connections that failed in a row.
     failures: u32,
     hidden_since: Option<Ms>,
+    /// Hidden, and allowed to go on.
+    chosen: bool,
 }
 
 impl Default for Link {
@@ -88,6 +93,7 @@ impl Default for Link {
             state: State::Off,
             failures: 0,
             hidden_since: None,
+            chosen: false,
         }
     }
 }
@@ -104,8 +110,15 @@ impl Link {
             Input::Hidden => {
                 self.hidden_since.get_or_insert(now);
             }
+            Input::Chosen if self.hidden_since.is_some() => {
+                self.chosen = true;
+                if self.state == State::Asleep {
+                    return self.connect(now);
+                }
+            }
             Input::Visible => {
                 self.hidden_since = None;
+                self.chosen = false;
                 let doubtful = matches!(self.state, State::Open { heard } if now - heard > DOUBTFUL);
                 if doubtful || matches!(self.state, State::Waiting { .. } | State::Asleep) {
                     return self.connect(now);
@@ -125,15 +138,13 @@ impl Link {
                 self.wait(now, random);
             }
             Input::Tick => return self.tick(now, random),
-            Input::Online | Input::Opened | Input::Lost => {}
+            Input::Online | Input::Opened | Input::Lost | Input::Chosen => {}
         }
         None
     }
 
     fn tick(&mut self, now: Ms, random: f64) -> Option<Effect> {
-        if self.hidden_since.is_some_and(|since| now - since >= LINGER)
-            && !matches!(self.state, State::Off | State::Asleep)
-        {
+        if self.rest_at().is_some_and(|at| now >= at) && !matches!(self.state, State::Off | State::Asleep) {
             self.state = State::Asleep;
             return Some(Effect::Disconnect);
         }
@@ -169,7 +180,14 @@ impl Link {
             State::Open { heard } => heard + SILENCE,
             State::Waiting { until } => until,
         };
-        Some(self.hidden_since.map_or(own, |since| own.min(since + LINGER)))
+        Some(self.rest_at().map_or(own, |at| own.min(at)))
+    }
+
+    /// When a hidden tab gives its stream back.
+    fn rest_at(&self) -> Option<Ms> {
+        self.hidden_since
+            .filter(|_| !self.chosen)
+            .map(|since| since + LINGER)
     }
 
     /// What the person should know about the connection.
@@ -254,6 +272,32 @@ mod tests {
         assert_eq!(link.step(Input::Lost, 11_001.0, 0.0), None, "its own closing");
         assert_eq!(link.step(Input::Online, 11_002.0, 0.0), None);
         assert_eq!(link.step(Input::Visible, 90_000.0, 0.0), Some(Effect::Connect));
+    }
+
+    #[test]
+    fn of_the_hidden_tabs_the_chosen_one_goes_on() {
+        let mut link = open();
+        link.step(Input::Hidden, 1000.0, 0.0);
+        link.step(Input::Chosen, 2000.0, 0.0);
+        assert_eq!(link.step(Input::Tick, 11_000.0, 0.0), None);
+        assert_eq!(link.status(), Status::Connected);
+
+        let mut link = open();
+        link.step(Input::Hidden, 1000.0, 0.0);
+        link.step(Input::Tick, 11_000.0, 0.0);
+        assert_eq!(
+            link.step(Input::Chosen, 60_000.0, 0.0),
+            Some(Effect::Connect),
+            "its turn came"
+        );
+        link.step(Input::Opened, 60_010.0, 0.0);
+        link.step(Input::Visible, 61_000.0, 0.0);
+        link.step(Input::Hidden, 62_000.0, 0.0);
+        assert_eq!(
+            link.step(Input::Tick, 72_000.0, 0.0),
+            Some(Effect::Disconnect),
+            "chosen once is not for ever"
+        );
     }
 
     #[test]

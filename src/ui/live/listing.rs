@@ -12,6 +12,8 @@ use crate::protocol::{
 #[derive(Debug, Default)]
 pub struct Listing {
     list: ConversationList,
+    /// Counts the snapshots that it started from: a page that was asked for before the last one is of no use.
+    number: u32,
     /// Pages on their way.
     awaited: usize,
     buffer: Vec<Event>,
@@ -19,11 +21,12 @@ pub struct Listing {
 
 impl Listing {
     /// Starts from a snapshot of the newest page.
-    pub fn new(list: ConversationList) -> Self {
-        Self {
+    pub fn restart(&mut self, list: ConversationList) {
+        *self = Self {
             list,
+            number: self.number + 1,
             ..Self::default()
-        }
+        };
     }
 
     /// The loaded part, newest activity first.
@@ -54,14 +57,18 @@ impl Listing {
         conversation_list::apply(&mut self.list, event)
     }
 
-    /// A page is being asked for; [`Listing::page`] or [`Listing::no_page`] follows.
-    pub fn ask(&mut self) {
+    /// A page is being asked for; [`Listing::page`] or [`Listing::no_page`] follows, with the number that this gives.
+    pub fn ask(&mut self) -> u32 {
         self.awaited += 1;
+        self.number
     }
 
     /// A page of older conversations arrived (`newest` is false), or the newest page once more, because
     /// something happened in a conversation that was not loaded.
-    pub fn page(&mut self, mut page: ConversationList, newest: bool) {
+    pub fn page(&mut self, asked: u32, mut page: ConversationList, newest: bool) {
+        if asked != self.number {
+            return;
+        }
         for event in &self.buffer {
             conversation_list::apply(&mut page, event);
         }
@@ -72,11 +79,14 @@ impl Listing {
         self.list
             .conversations
             .sort_by_key(|conversation| std::cmp::Reverse(conversation.activity));
-        self.no_page();
+        self.no_page(asked);
     }
 
     /// The page could not be had.
-    pub fn no_page(&mut self) {
+    pub fn no_page(&mut self, asked: u32) {
+        if asked != self.number {
+            return;
+        }
         self.awaited = self.awaited.saturating_sub(1);
         if self.awaited == 0 {
             self.buffer.clear();
@@ -110,6 +120,12 @@ mod tests {
         }
     }
 
+    fn started(list: ConversationList) -> Listing {
+        let mut listing = Listing::default();
+        listing.restart(list);
+        listing
+    }
+
     fn event(position: u64, n: i64, body: EventBody) -> Event {
         let message_id = Some(MessageId(uuid::Uuid::from_u128(7)));
         Event {
@@ -130,8 +146,8 @@ mod tests {
 
     #[test]
     fn what_happens_while_a_page_is_on_its_way_is_in_it() {
-        let mut listing = Listing::new(list(10, &[9, 8], true));
-        listing.ask();
+        let mut listing = started(list(10, &[9, 8], true));
+        let asked = listing.ask();
         listing.apply(&event(
             11,
             4,
@@ -143,12 +159,12 @@ mod tests {
         // The page was read between the two events.
         let mut page = list(11, &[4, 3, 2], false);
         page.conversations[0].title = "renamed".into();
-        listing.page(page, false);
+        listing.page(asked, page, false);
         assert_eq!(titles(&listing), ["chat 9", "chat 8", "renamed", "chat 2"]);
         assert!(!listing.has_more());
 
-        let mut listing = Listing::new(list(10, &[9, 8], true));
-        listing.ask();
+        let mut listing = started(list(10, &[9, 8], true));
+        let asked = listing.ask();
         listing.apply(&event(
             11,
             4,
@@ -156,7 +172,7 @@ mod tests {
                 title: "renamed".into(),
             },
         ));
-        listing.page(list(10, &[4, 3, 2], false), false);
+        listing.page(asked, list(10, &[4, 3, 2], false), false);
         assert_eq!(
             titles(&listing),
             ["chat 9", "chat 8", "renamed", "chat 3", "chat 2"]
@@ -165,7 +181,7 @@ mod tests {
 
     #[test]
     fn an_old_conversation_that_wakes_up_comes_to_the_top() {
-        let mut listing = Listing::new(list(10, &[9, 8], true));
+        let mut listing = started(list(10, &[9, 8], true));
         let started = EventBody::RunStarted {
             parent_id: MessageId(uuid::Uuid::from_u128(6)),
             model: "a/b".into(),
@@ -173,11 +189,11 @@ mod tests {
         };
         let started = event(11, 1, started);
         assert_eq!(listing.apply(&started), Listed::Unknown(started.conversation_id));
-        listing.ask();
+        let asked = listing.ask();
         let mut page = list(11, &[1, 9, 8], true);
         page.conversations[0].activity = Position(11);
         page.conversations[0].active_run = started.message_id;
-        listing.page(page, true);
+        listing.page(asked, page, true);
         assert_eq!(titles(&listing), ["chat 1", "chat 9", "chat 8"]);
         assert!(listing.has_more());
         listing.apply(&event(
@@ -192,7 +208,7 @@ mod tests {
 
     #[test]
     fn an_event_is_applied_once() {
-        let mut listing = Listing::new(list(10, &[9], false));
+        let mut listing = started(list(10, &[9], false));
         let created = EventBody::ConversationCreated {
             title: "new".into(),
             created_at: Timestamp(30),
@@ -200,5 +216,17 @@ mod tests {
         assert_eq!(listing.apply(&event(11, 30, created.clone())), Listed::Changed);
         assert_eq!(listing.apply(&event(11, 30, created)), Listed::Unchanged);
         assert_eq!(titles(&listing), ["new", "chat 9"]);
+    }
+
+    #[test]
+    fn a_page_that_was_asked_for_before_the_list_began_again_is_dropped() {
+        let mut listing = started(list(10, &[9, 8], true));
+        let asked = listing.ask();
+        listing.restart(list(20, &[9], true));
+        listing.page(asked, list(10, &[4, 3], false), false);
+        assert_eq!(titles(&listing), ["chat 9"]);
+        let asked = listing.ask();
+        listing.page(asked, list(20, &[3], false), false);
+        assert_eq!(titles(&listing), ["chat 9", "chat 3"]);
     }
 }

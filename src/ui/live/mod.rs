@@ -1,39 +1,45 @@
 //! The live state: what this browser knows of the server, kept true by one stream of events.
 //!
-//! [`session`], [`shelf`], [`listing`], [`link`] and [`outbox`] are pure and tested without a browser. [`Live`] is
+//! [`session`], [`shelf`], [`listing`], [`link`], [`outbox`] and [`reruns`] are pure and tested without a browser. [`Live`] is
 //! what joins them: it does what they ask for (requests, timers, the stream) and brings the signals in [`rows`] and
 //! [`list_rows`], which the views read, up to them, once a frame.
 
 mod actions;
+mod ask;
 mod follow;
+mod kept;
 mod link;
 mod list_rows;
 mod listing;
+mod loading;
 mod outbox;
+mod part;
+mod reruns;
 mod rows;
+mod sending;
 mod session;
 mod shelf;
 #[cfg(test)]
 mod story;
 mod thought;
 
-use leptos::{prelude::*, task::spawn_local};
+use leptos::prelude::*;
 
 use self::{
     follow::Follow,
     outbox::{Outbox, Settled},
+    reruns::Reruns,
     session::{Change, Session},
 };
 pub use self::{
     link::Status,
     list_rows::ListRow,
-    rows::{AnswerRow, ConversationView, PartRow, Phase, Row, Siblings, UserRow},
+    outbox::Underway,
+    part::PartRow,
+    rows::{AnswerRow, ConversationView, Phase, Row, Siblings, UserRow},
 };
 use super::{browser, clock::Clock, page::Page, place::Place, toast::Toasts};
-use crate::{
-    api::{ApiError, error::ErrorCode, rpc},
-    protocol::{ConversationId, Message, MessageBody, MessageId, Transcript, transcript::Touched},
-};
+use crate::protocol::{ConversationId, Message, MessageBody, MessageId, Transcript, transcript::Touched};
 
 /// The handle that the views hold. There is one, for as long as the page lives.
 #[derive(Clone, Copy)]
@@ -44,6 +50,8 @@ pub struct Live {
     pub has_more: RwSignal<bool>,
     /// Older conversations are being loaded.
     pub loading_more: RwSignal<bool>,
+    /// The last page of the list that was asked for could not be had.
+    pub list_trouble: RwSignal<Option<ListTrouble>>,
     pub status: RwSignal<Status>,
     pub clock: RwSignal<Clock>,
     pub place: Memo<Place>,
@@ -54,13 +62,24 @@ pub struct Live {
     go: Callback<(Place, bool)>,
 }
 
+/// Why a part of the list is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListTrouble {
+    /// The newest page, which nothing asks for again by itself.
+    pub newest: bool,
+    pub message: String,
+}
+
 #[derive(Default)]
 struct State {
     session: Session,
     views: Vec<ConversationView>,
     outbox: Outbox,
+    reruns: Reruns,
     follow: Follow,
     dirty: Dirty,
+    /// Conversations that changed while something else was on the screen: their signals are old.
+    unseen: Vec<ConversationId>,
     /// The browser has taken over: what is new from now on was not in the server's page.
     live: bool,
 }
@@ -82,6 +101,7 @@ impl Live {
             list: RwSignal::default(),
             has_more: RwSignal::new(false),
             loading_more: RwSignal::new(false),
+            list_trouble: RwSignal::default(),
             status: RwSignal::default(),
             clock: RwSignal::new(Clock::utc(page.now)),
             place,
@@ -122,31 +142,14 @@ impl Live {
         self.place.get().conversation().map(|id| self.view(id))
     }
 
-    /// The person is at a place: what it shows is loaded if it is not here.
-    pub fn visit(self, place: Place) {
-        let Some(id) = place.conversation() else { return };
-        // What is deleted does not come back.
-        if self
-            .view(id)
-            .phase
-            .with_untracked(|phase| *phase == Phase::Missing)
-        {
-            return;
-        }
-        let load = self.with(|state| {
-            let load = state.session.shelf.open(id);
-            let dropped = state.session.shelf.evict(Some(id));
-            state.views.retain(|view| !dropped.contains(&view.id));
-            load
-        });
-        if load {
-            self.load(id);
-        }
-    }
-
     /// Goes to a place.
     pub fn go(self, place: Place) {
         self.go.run((place, false));
+    }
+
+    /// Whether the browser has taken over: what is shown for the first time now was not in the server's page.
+    pub fn has_taken_over(self) -> bool {
+        self.with(|state| state.live)
     }
 
     /// Runs `f` with a conversation's transcript, if it is here.
@@ -158,57 +161,6 @@ impl Live {
         self.state
             .try_update_value(f)
             .expect("the live state is there for as long as the page is")
-    }
-
-    fn load(self, id: ConversationId) {
-        let view = self.view(id);
-        if view.phase.with_untracked(|phase| *phase != Phase::Ready) {
-            view.phase.set(Phase::Loading);
-        }
-        spawn_local(async move {
-            match rpc::conversation(id).await {
-                Ok(snapshot) => {
-                    let change = self.with(|state| state.session.loaded(snapshot));
-                    self.changed(change);
-                    // Someone is waiting to see it.
-                    self.flush();
-                }
-                Err(error) => {
-                    self.with(|state| state.session.shelf.failed(id));
-                    self.could_not_load(id, &error);
-                }
-            }
-        });
-    }
-
-    fn could_not_load(self, id: ConversationId, error: &ApiError) {
-        let view = self.view(id);
-        if error.code == ErrorCode::NotFound {
-            view.phase.set(Phase::Missing);
-        } else if view.phase.with_untracked(|phase| *phase != Phase::Ready) {
-            // What is on the screen stays there; it is loaded again when the connection is back.
-            view.phase.set(Phase::Failed(error.message.clone()));
-        }
-    }
-
-    /// Loads a page of the list: the newest once more, or the next older one.
-    fn load_list(self, newest: bool) {
-        let cursor = self.with(|state| {
-            state.session.listing.ask();
-            state.session.listing.cursor().filter(|_| !newest)
-        });
-        spawn_local(async move {
-            let page = rpc::conversations(cursor).await;
-            self.with(|state| {
-                match page {
-                    Ok(page) => state.session.listing.page(page, newest),
-                    Err(_) => state.session.listing.no_page(),
-                }
-                state.dirty.list = true;
-            });
-            self.loading_more.set(false);
-            self.flush();
-        });
     }
 
     /// Notes what changed, does what it asks for, and has it shown with the next frame.
@@ -242,17 +194,21 @@ impl Live {
         }
     }
 
-    /// Brings the signals up to the session.
+    /// Brings the signals up to the session. A conversation that nobody sees is left for when somebody does.
     fn flush(self) {
+        let shown = self.place.get_untracked().conversation();
         let (listing, settled) = self.with(|state| {
             let dirty = std::mem::take(&mut state.dirty);
             let settled: Vec<_> = dirty
                 .conversations
                 .iter()
-                .filter_map(|id| state.sync(*id))
+                .filter_map(|id| state.sync(*id, shown))
                 .collect();
             for (id, message) in &dirty.messages {
-                if let (Some(view), Some(transcript)) = (state.known_view(*id), state.session.shelf.get(*id))
+                if Some(*id) != shown {
+                    state.is_unseen(*id);
+                } else if let (Some(view), Some(transcript)) =
+                    (state.known_view(*id), state.session.shelf.get(*id))
                 {
                     view.sync_message(transcript, *message);
                 }
@@ -274,6 +230,12 @@ impl Live {
 }
 
 impl State {
+    fn is_unseen(&mut self, id: ConversationId) {
+        if !self.unseen.contains(&id) {
+            self.unseen.push(id);
+        }
+    }
+
     fn known_view(&self, id: ConversationId) -> Option<&ConversationView> {
         self.views.iter().find(|view| view.id == id)
     }
@@ -287,21 +249,41 @@ impl State {
         view
     }
 
-    /// Brings a conversation's signals up to its transcript.
-    fn sync(&mut self, id: ConversationId) -> Option<Settled> {
+    /// Brings a conversation's signals up to its transcript and to what is on its way.
+    fn sync(&mut self, id: ConversationId, shown: Option<ConversationId>) -> Option<Settled> {
         let view = self.view(id);
-        let transcript = self.session.shelf.get(id)?;
-        let settled = self.outbox.settle(transcript);
+        if Some(id) != shown {
+            self.is_unseen(id);
+        }
+        let transcript = self.session.shelf.get(id);
+        let settled = transcript.map(|transcript| {
+            self.reruns.settle(transcript);
+            self.outbox.settle(transcript)
+        });
         let pending = self.outbox.of(id).map(|sending| Message {
             id: sending.intent.user_message_id,
-            parent_id: transcript.active_leaf,
+            parent_id: None,
             created_at: browser::now(),
             body: MessageBody::User {
                 text: sending.intent.text.clone(),
             },
         });
-        view.sync(transcript, pending.as_ref(), self.live);
-        Some(settled)
+        let underway = match self.outbox.underway(id) {
+            Underway::Nothing if self.reruns.any(id) => Underway::Asked,
+            underway => underway,
+        };
+        view.sync_underway(underway);
+        match transcript {
+            Some(_) if Some(id) != shown => {}
+            Some(transcript) => {
+                if !self.session.shelf.is_behind(id) {
+                    view.is_up_to_date();
+                }
+                view.sync(transcript, pending.as_ref(), self.live);
+            }
+            None => view.sync_pending(pending.as_ref()),
+        }
+        settled
     }
 }
 

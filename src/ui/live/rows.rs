@@ -4,20 +4,14 @@
 //! and [`sync_message`](ConversationView::sync_message), which compare and set only what differs. So it does not matter
 //! whether a change came by the stream, by a replay or by a snapshot, and a delta touches one part's signal.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering::Relaxed},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use leptos::prelude::*;
 
-use super::thought::latest_thought;
-use crate::{
-    protocol::{
-        AssistantMessage, ConversationId, Message, MessageBody, MessageId, Piece, RunError, RunStatus,
-        Timestamp, Transcript,
-    },
-    ui::markdown::MarkdownState,
+use super::{outbox::Underway, part::PartRow};
+use crate::protocol::{
+    AssistantMessage, ConversationId, Message, MessageBody, MessageId, RunError, RunStatus, Timestamp,
+    Transcript,
 };
 
 /// Whether there is something to show.
@@ -44,8 +38,10 @@ pub struct ConversationView {
     pub rows: ArcRwSignal<Vec<Row>>,
     /// The run at work.
     pub running: ArcRwSignal<Option<MessageId>>,
-    /// A message is on its way and its run has not begun.
-    pub waiting: ArcRwSignal<bool>,
+    /// What is on its way to the server: its run has not begun.
+    pub underway: ArcRwSignal<Underway>,
+    /// How often in a row it could not be brought up to date: what is shown may not be all.
+    pub behind: ArcRwSignal<u32>,
 }
 
 /// A message on the screen.
@@ -74,6 +70,8 @@ pub struct AnswerRow {
     pub run: ArcRwSignal<RunView>,
     pub parts: ArcRwSignal<Vec<PartRow>>,
     pub siblings: ArcRwSignal<Siblings>,
+    /// It came while the conversation was shown.
+    pub news: bool,
 }
 
 /// Where a run stands.
@@ -90,21 +88,6 @@ pub struct Siblings {
     pub ids: Vec<MessageId>,
     /// Which of them is shown.
     pub index: usize,
-}
-
-/// One piece of an answer: a part, or a text with what continues it.
-#[derive(Clone, Debug)]
-pub struct PartRow {
-    /// The node and the part in which it begins.
-    pub key: (usize, usize),
-    pub thinking: bool,
-    /// Streamed to this browser: what is folded away is rendered when it is opened.
-    pub live: bool,
-    pub prose: MarkdownState,
-    /// The last line of the thinking.
-    pub latest: ArcRwSignal<String>,
-    /// How many bytes of its text are in `prose`.
-    painted: Arc<AtomicUsize>,
 }
 
 impl Row {
@@ -127,8 +110,41 @@ impl ConversationView {
             model: ArcRwSignal::default(),
             rows: ArcRwSignal::default(),
             running: ArcRwSignal::default(),
-            waiting: ArcRwSignal::new(false),
+            underway: ArcRwSignal::default(),
+            behind: ArcRwSignal::default(),
         }
+    }
+
+    /// Whether something is being answered, or about to be.
+    pub fn busy(&self) -> bool {
+        self.running.with(Option::is_some) || self.underway.get() != Underway::Nothing
+    }
+
+    /// Nothing is missing.
+    pub fn is_up_to_date(&self) {
+        set(&self.behind, &0);
+    }
+
+    /// What is on its way is another thing now.
+    pub fn sync_underway(&self, underway: Underway) {
+        set(&self.underway, &underway);
+    }
+
+    /// Of a conversation that is not loaded, only what is on its way to it can be shown.
+    pub fn sync_pending(&self, pending: Option<&Message>) {
+        if self.phase.with_untracked(|phase| *phase == Phase::Ready) {
+            return;
+        }
+        let rows: Vec<Row> = pending
+            .map(|message| Row::new(message, true))
+            .into_iter()
+            .collect();
+        for row in &rows {
+            if let Row::User(row) = row {
+                row.pending.set(true);
+            }
+        }
+        self.rows.set(rows);
     }
 
     /// Brings everything up to the transcript. `pending` is a message that is on its way.
@@ -141,7 +157,6 @@ impl ConversationView {
         set(&self.title, &transcript.title);
         set(&self.model, &transcript.model);
         set(&self.running, &transcript.active_run());
-        set(&self.waiting, &pending.is_some());
         self.sync_rows(transcript, pending, live);
         set(&self.phase, &phase);
     }
@@ -151,17 +166,20 @@ impl ConversationView {
         let unconfirmed = pending.filter(|pending| transcript.message(pending.id).is_none());
         branch.extend(unconfirmed);
         let old = self.rows.get_untracked();
+        let known: HashMap<MessageId, &Row> = old.iter().map(|row| (row.id(), row)).collect();
+        let answers = answers(transcript);
+        let news = live && self.phase.with_untracked(|phase| *phase == Phase::Ready);
         let mut rows = Vec::with_capacity(branch.len());
         for message in &branch {
-            let row = old.iter().find(|row| row.id() == message.id).cloned();
-            let row = row.unwrap_or_else(|| Row::new(message));
+            let row = known.get(&message.id).copied().cloned();
+            let row = row.unwrap_or_else(|| Row::new(message, news));
             match (&row, &message.body) {
                 (Row::User(row), _) => set(
                     &row.pending,
                     &unconfirmed.is_some_and(|pending| pending.id == row.id),
                 ),
                 (Row::Answer(row), MessageBody::Assistant(assistant)) => {
-                    let ids = transcript.siblings(message);
+                    let ids = answers.get(&message.parent_id).cloned().unwrap_or_default();
                     let index = ids.iter().position(|id| *id == message.id).unwrap_or(0);
                     set(&row.siblings, &Siblings { ids, index });
                     row.sync(assistant, live);
@@ -193,8 +211,19 @@ impl ConversationView {
     }
 }
 
+/// The answers to each message, oldest first.
+fn answers(transcript: &Transcript) -> HashMap<Option<MessageId>, Vec<MessageId>> {
+    let mut answers = HashMap::<_, Vec<_>>::new();
+    for message in &transcript.messages {
+        if message.assistant().is_some() {
+            answers.entry(message.parent_id).or_default().push(message.id);
+        }
+    }
+    answers
+}
+
 impl Row {
-    fn new(message: &Message) -> Self {
+    fn new(message: &Message, news: bool) -> Self {
         let (id, created_at) = (message.id, message.created_at);
         match &message.body {
             MessageBody::User { text } => Self::User(UserRow {
@@ -210,6 +239,7 @@ impl Row {
                 run: ArcRwSignal::new(RunView::of(assistant)),
                 parts: ArcRwSignal::default(),
                 siblings: ArcRwSignal::default(),
+                news,
             }),
         }
     }
@@ -233,53 +263,10 @@ impl AnswerRow {
             }
             parts.push(row);
         }
-        let same = parts.len() == known.len()
-            && parts
-                .iter()
-                .zip(&known)
-                .all(|(new, old)| Arc::ptr_eq(&new.painted, &old.painted));
-        if !same {
+        if parts != known {
             self.parts.set(parts);
         }
         set(&self.run, &RunView::of(assistant));
-    }
-}
-
-impl PartRow {
-    fn new(piece: &Piece<'_>, ended: bool, live: bool) -> Self {
-        let text = piece.texts.concat();
-        let prose = if ended {
-            MarkdownState::finished(&text)
-        } else {
-            MarkdownState::new(&text)
-        };
-        Self {
-            key: piece.key,
-            thinking: piece.thinking,
-            live,
-            prose,
-            latest: ArcRwSignal::new(latest_thought(&text).into()),
-            painted: Arc::new(AtomicUsize::new(text.len())),
-        }
-    }
-
-    /// Whether the text begins with what is painted, as far as its length can tell. Texts only grow.
-    fn fits(&self, piece: &Piece<'_>) -> bool {
-        piece.after(self.painted.load(Relaxed)).is_some()
-    }
-
-    fn sync(&self, piece: &Piece<'_>) {
-        let new = piece.after(self.painted.load(Relaxed)).unwrap_or_default();
-        if new.is_empty() {
-            return;
-        }
-        for text in &new {
-            self.painted.fetch_add(text.len(), Relaxed);
-            self.prose.append(text);
-        }
-        if let (true, Some(text)) = (self.thinking, piece.texts.last()) {
-            set(&self.latest, latest_thought(text));
-        }
     }
 }
 
@@ -294,7 +281,7 @@ impl RunView {
 }
 
 /// Sets a signal if its value is another one, so that nothing runs for nothing.
-fn set<T, V>(signal: &ArcRwSignal<T>, value: &V)
+pub(super) fn set<T, V>(signal: &ArcRwSignal<T>, value: &V)
 where
     T: PartialEq<V> + Send + Sync + 'static,
     V: ?Sized + ToOwned<Owned = T>,

@@ -50,7 +50,7 @@ impl Session {
         self.cursor = transcript
             .as_ref()
             .map_or(list.as_of, |transcript| transcript.as_of.min(list.as_of));
-        self.listing = Listing::new(list);
+        self.listing.restart(list);
         let keep = transcript.as_ref().map(|transcript| transcript.conversation_id);
         let dropped = self.shelf.forget_others(keep);
         if let Some(transcript) = transcript {

@@ -22,6 +22,8 @@ struct Entry {
     ready: bool,
     /// While a snapshot is asked for: the events that came meanwhile.
     buffer: Option<Vec<Event>>,
+    /// The last snapshot could not be had: what is shown is old, and events do not fit to it.
+    behind: bool,
     tries: u8,
 }
 
@@ -55,6 +57,7 @@ impl Shelf {
             transcript,
             ready: true,
             buffer: None,
+            behind: false,
             tries: 0,
         });
     }
@@ -63,7 +66,7 @@ impl Shelf {
     pub fn open(&mut self, id: ConversationId) -> bool {
         if let Some(index) = self.index(id) {
             let entry = self.entries.remove(index);
-            let load = !entry.ready && entry.buffer.is_none();
+            let load = (!entry.ready || entry.behind) && entry.buffer.is_none();
             self.entries.push(entry);
             if !load {
                 return false;
@@ -73,6 +76,7 @@ impl Shelf {
                 transcript: Transcript::new(id),
                 ready: false,
                 buffer: None,
+                behind: false,
                 tries: 0,
             });
         }
@@ -89,6 +93,25 @@ impl Shelf {
         entry.ready.then_some(&entry.transcript)
     }
 
+    /// Whether what is shown is known to be old.
+    pub fn is_behind(&self, id: ConversationId) -> bool {
+        self.index(id).is_some_and(|index| self.entries[index].behind)
+    }
+
+    /// Something is known to be missing in a conversation that is here: true if its snapshot has to be asked for.
+    pub fn ask_again(&mut self, id: ConversationId) -> bool {
+        let Some(index) = self.index(id) else {
+            return false;
+        };
+        let entry = &mut self.entries[index];
+        let ask = entry.buffer.is_none();
+        if ask {
+            entry.tries = 0;
+            entry.buffer = Some(Vec::new());
+        }
+        ask
+    }
+
     /// Applies an event.
     pub fn apply(&mut self, event: &Event) -> Outcome {
         let Some(index) = self.index(event.conversation_id) else {
@@ -99,7 +122,7 @@ impl Shelf {
             buffer.push(event.clone());
             return Outcome::Nothing;
         }
-        if !entry.ready {
+        if !entry.ready || entry.behind {
             return Outcome::Nothing;
         }
         match transcript::apply(&mut entry.transcript, event) {
@@ -123,6 +146,7 @@ impl Shelf {
             return Outcome::Nothing;
         };
         entry.transcript = snapshot;
+        entry.behind = false;
         for event in &buffer {
             if transcript::apply(&mut entry.transcript, event).is_err() {
                 entry.tries += 1;
@@ -140,8 +164,13 @@ impl Shelf {
 
     /// The snapshot could not be had. What is shown stays; opening it again asks again.
     pub fn failed(&mut self, id: ConversationId) {
-        if let Some(index) = self.index(id) {
-            // Without the snapshot the buffered events have nothing to stand on.
+        let Some(index) = self.index(id) else { return };
+        let entry = &mut self.entries[index];
+        if entry.ready {
+            // The events that came meanwhile are in the next snapshot.
+            entry.buffer = None;
+            entry.behind = true;
+        } else {
             self.entries.remove(index);
         }
     }
@@ -236,6 +265,22 @@ mod tests {
         shelf.apply(&story.events[6]);
         assert_eq!(shelf.loaded(story.after(5)), Outcome::Replaced);
         assert_eq!(shelf.get(story.conversation_id), Some(&story.after(7)));
+    }
+
+    #[test]
+    fn a_snapshot_that_cannot_be_had_leaves_the_old_state_until_there_is_one() {
+        let story = Story::new("Hello", &["one ", "two ", "three"]);
+        let mut shelf = Shelf::default();
+        shelf.put(story.after(4));
+        assert_eq!(shelf.apply(&story.events[5]), Outcome::Load);
+        shelf.failed(story.conversation_id);
+        assert!(shelf.is_behind(story.conversation_id));
+        assert_eq!(shelf.apply(&story.events[6]), Outcome::Nothing);
+        assert_eq!(shelf.get(story.conversation_id), Some(&story.after(4)));
+        assert!(shelf.open(story.conversation_id), "it has to be asked for again");
+        assert_eq!(shelf.loaded(story.after(7)), Outcome::Replaced);
+        assert_eq!(shelf.get(story.conversation_id), Some(&story.after(7)));
+        assert!(!shelf.is_behind(story.conversation_id));
     }
 
     #[test]

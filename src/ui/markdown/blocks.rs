@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 
 use super::{
     code::{CodeBlock, CodeBlockProps},
@@ -10,6 +10,7 @@ use super::{
     grow::List,
     inlines,
     node::{ItemNode, Kind, Node, Nodes, Piece, Row, Table},
+    scroll::tab_stop_while_wider,
 };
 use crate::markdown::Alignment;
 
@@ -113,9 +114,11 @@ fn table(table: &Arc<Table>, page: &Page) -> AnyView {
         };
         table.rows.view(|row| row.key, row)
     };
+    let (scroller, content) = (NodeRef::<html::Div>::new(), NodeRef::<html::Table>::new());
+    let tab_stop = tab_stop_while_wider(scroller, content);
     view! {
-        <div class="md-table" role="region" aria-label="Table" tabindex="0">
-            <table>
+        <div node_ref=scroller class="md-table" role="group" aria-label="Table" tabindex=tab_stop>
+            <table node_ref=content>
                 <thead>
                     <tr>{head}</tr>
                 </thead>

@@ -5,13 +5,13 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 
 use super::{
     blocks::{self, Page},
     node::Nodes,
 };
-use crate::markdown::label_key;
+use crate::{markdown::label_key, ui::browser};
 
 /// The nodes that have an id, by the key of their label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,7 +68,13 @@ pub fn reference(label: &str, key: u64, page: &Page) -> AnyView {
     };
     view! {
         <sup class="md-reference">
-            <a href=href id=id aria-label=name>
+            <a
+                href=href.clone()
+                id=id
+                aria-label=name
+                rel="external"
+                on:click=move |event| follow(&event, &href)
+            >
                 {label}
             </a>
         </sup>
@@ -90,15 +96,33 @@ pub fn definition(label: &Arc<str>, key: u64, nodes: &Nodes, page: &Page) -> Any
     let footnotes = page.footnotes.clone();
     let referred = Memo::new(move |_| footnotes.with(|all| all.references.contains_key(&in_key)));
     view! {
-        <div class="md-note" role="note" id=move || first.get().then(|| id.clone())>
+        <div class="md-note" role="note" tabindex="-1" id=move || first.get().then(|| id.clone())>
             <span class="md-note-label">{label.to_string()}</span>
             <div class="md-note-text">{blocks::all(nodes, page)}</div>
             <Show when=move || referred.get()>
-                <a class="md-note-back" href=back.clone() aria-label=name.clone()>
-                    "↩"
-                </a>
+                {
+                    let back = back.clone();
+                    view! {
+                        <a
+                            class="md-note-back"
+                            href=back.clone()
+                            aria-label=name.clone()
+                            rel="external"
+                            on:click=move |event| follow(&event, &back)
+                        >
+                            "↩"
+                        </a>
+                    }
+                }
             </Show>
         </div>
     }
     .into_any()
+}
+
+/// Goes to a place on this page, and the focus with it. The address tells where one is, but *Back* leads to where one
+/// was before the conversation. The link is `external` for the router, which would know nothing of the place.
+fn follow(event: &ev::MouseEvent, href: &str) {
+    event.prevent_default();
+    browser::go_to_fragment(href);
 }

@@ -5,6 +5,8 @@
 
 use leptos::prelude::*;
 
+use super::text::Growing;
+
 /// How many items are in a chunk of a list.
 const ITEMS: usize = 64;
 
@@ -190,7 +192,7 @@ impl Text {
     pub fn view(&self) -> AnyView {
         let piece = |piece: Piece| {
             let text = piece.text;
-            view! { <span class="md-lines">{move || text.get()}</span> }.into_any()
+            view! { <span class="md-lines">{move || Growing(text.get())}</span> }.into_any()
         };
         self.pieces.view(|piece| piece.key, piece)
     }

@@ -7,6 +7,7 @@ use super::{
     footnotes,
     grow::List,
     node::{Piece, PieceKind},
+    text::Growing,
 };
 
 /// What a link to somewhere else must not do: see this page, know where the reader came from, vouch for the target.
@@ -27,7 +28,7 @@ fn one(piece: &Piece, page: &Page) -> AnyView {
     match &piece.kind {
         PieceKind::Text(text) => {
             let text = text.clone();
-            (move || text.get()).into_any()
+            (move || Growing(text.get())).into_any()
         }
         PieceKind::Code(text) => view! { <code>{text.to_string()}</code> }.into_any(),
         PieceKind::Emphasis(children) => view! { <em>{all(children, page)}</em> }.into_any(),

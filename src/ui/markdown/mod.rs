@@ -2,8 +2,9 @@
 //!
 //! - [`state`]: the state of one text; it turns patches into changes of the nodes that they name
 //! - [`node`]: the tree of nodes, a mirror of the blocks in which everything that can grow is a signal
+//! - [`text`]: a text node that follows a growing text
 //! - [`grow`]: lists and texts that grow at a cost that does not depend on their length
-//! - [`blocks`], [`inlines`], [`code`], [`footnotes`]: what it all looks like
+//! - [`blocks`], [`inlines`], [`code`], [`footnotes`]: what it all looks like; [`scroll`]: what is too wide
 //!
 //! Text becomes text nodes and attributes, never HTML: there is nothing to sanitise.
 
@@ -13,7 +14,9 @@ mod footnotes;
 mod grow;
 mod inlines;
 mod node;
+mod scroll;
 mod state;
+mod text;
 
 #[cfg(test)]
 mod tests;

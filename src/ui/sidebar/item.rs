@@ -143,6 +143,10 @@ fn Rename(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
 
 /// The focus goes back to where it was before the title was a field. The link is there with the next frame.
 fn back_to_entry(id: ConversationId) {
-    let link = ["#sidebar a[href=\"", &Place::Conversation(id).path(), "\"]"].concat();
-    browser::next_frame(move || browser::focus_selector(&link));
+    browser::next_frame(move || browser::focus_selector(&link_selector(id)));
+}
+
+/// Finds a conversation's link.
+pub fn link_selector(id: ConversationId) -> String {
+    ["#sidebar a[href=\"", &Place::Conversation(id).path(), "\"]"].concat()
 }

@@ -4,25 +4,46 @@
 mod groups;
 mod item;
 
-use leptos::{html, prelude::*};
+use leptos::{ev, html, prelude::*};
 
+pub use self::item::link_selector;
 use self::{groups::by_day, item::Item};
-use super::{browser, icons, live::use_live};
+use super::{
+    browser,
+    delete::DeleteDialog,
+    icons,
+    live::{ListTrouble, use_live},
+};
 
 /// Brand, *New chat*, and the conversations by day.
 #[component]
 pub fn Sidebar() -> impl IntoView {
     let live = use_live();
     let nav = NodeRef::<html::Nav>::new();
-    Effect::new(move |_| {
-        // Whoever goes somewhere wants to see it, not the drawer.
-        live.place.track();
+    let close = move || {
         if let Some(nav) = nav.get_untracked() {
             browser::close_popover(&nav);
         }
+    };
+    Effect::new(move |_| {
+        live.place.track();
+        close();
     });
+    // Whoever goes somewhere wants to see it, not the drawer, also if it is where one is already.
+    let pressed = move |event: ev::MouseEvent| {
+        if browser::is_within(&event, "a") {
+            close();
+        }
+    };
     view! {
-        <nav node_ref=nav id="sidebar" class="sidebar" popover="auto" aria-label="Conversations">
+        <nav
+            node_ref=nav
+            id="sidebar"
+            class="sidebar"
+            popover="auto"
+            aria-label="Conversations"
+            on:click=pressed
+        >
             <div class="sidebar-head">
                 <a class="brand" href="/">
                     {icons::brand()} "Parlor"
@@ -41,13 +62,18 @@ pub fn Sidebar() -> impl IntoView {
                 {icons::plus()} "New chat"
             </a>
             <List/>
+            // In here, so that the drawer stays open below it.
+            <DeleteDialog/>
         </nav>
     }
 }
 
-/// *New chat* on the page of a new chat: the person wants to write.
+/// *New chat* on the page of a new chat: the person wants to write. A keyboard on the screen comes with a press on the
+/// box, when the drawer is gone.
 fn begin_again() {
-    browser::focus_selector("#message");
+    if browser::has_keyboard() {
+        browser::focus_selector("#message");
+    }
 }
 
 #[component]
@@ -71,6 +97,7 @@ fn List() -> impl IntoView {
                     </ul>
                 </section>
             </For>
+            {move || live.list_trouble.get().map(trouble)}
             <Show when=move || live.has_more.get()>
                 <Older/>
             </Show>
@@ -79,6 +106,25 @@ fn List() -> impl IntoView {
             </Show>
         </div>
     }
+}
+
+/// Why something may be missing in the list. *Show older* is there to be pressed again; the newest page has no button.
+fn trouble(trouble: ListTrouble) -> AnyView {
+    let live = use_live();
+    let again = trouble.newest.then(|| {
+        view! {
+            <button type="button" class="button button-quiet" on:click=move |_| live.list_again()>
+                "Load the list again"
+            </button>
+        }
+    });
+    view! {
+        <div class="list-trouble" role="status">
+            <p>"A part of the list could not be loaded. " {trouble.message}</p>
+            {again}
+        </div>
+    }
+    .into_any()
 }
 
 /// More of the list: by pressing, or by coming into sight.

@@ -34,15 +34,22 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     let run = row.run.clone();
     let problem = Memo::new(move |_| run.with(|run| run.error.clone().map(|error| (run.status, error))));
     let message_id = row.id;
+    let view = use_live().view(conversation_id);
+    let busy = Memo::new(move |_| view.busy());
+    // What went wrong before one came here is no news.
+    let (run, is_new) = (row.run.clone(), row.news);
+    let news = Memo::new(move |news: Option<&bool>| {
+        is_new || news.is_some_and(|news| *news) || run.with(|run| !run.status.is_terminal())
+    });
     view! {
         <article class="message answer" aria-label="Answer">
             <h2 class="visually-hidden">"Answer"</h2>
-            <For each=move || parts.get() key=|part| part.key children=part/>
+            <For each=move || parts.get() key=PartRow::identity children=part/>
             {move || doing.get().map(activity)}
             {move || problem.get().map(|(status, error)| view! {
-                <Problem conversation_id message_id status error go_on/>
+                <Problem conversation_id message_id status error go_on busy news/>
             })}
-            <AnswerFooter conversation_id row go_on/>
+            <AnswerFooter conversation_id row go_on busy/>
         </article>
     }
 }
@@ -67,7 +74,7 @@ fn use_go_on(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
 fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
     let prefix = part_id(row.id, part.key);
     if !part.thinking {
-        return view! { <div class="prose"><MarkdownView state=part.prose prefix/></div> }.into_any();
+        return view! { <div class="prose"><MarkdownView state=part.prose.show() prefix/></div> }.into_any();
     }
     let (run, parts, key) = (row.run.clone(), row.parts.clone(), part.key);
     let active = Memo::new(move |_| {

@@ -1,13 +1,15 @@
-//! Below a message: who answered and when, and what can be done with it.
+//! Below an answer: who answered and when, and what can be done with it.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 
 use super::Time;
 use crate::{
-    protocol::{AssistantMessage, ConversationId, Message, MessageId, RunStatus},
+    protocol::{AssistantMessage, ConversationId, Message, MessageId, RunStatus, Transcript},
     ui::{
-        browser, icons,
-        live::{AnswerRow, Siblings, use_live},
+        browser,
+        copy::CopyButton,
+        icons,
+        live::{AnswerRow, Live, Siblings, use_live},
         models,
     },
 };
@@ -19,78 +21,126 @@ pub fn AnswerFooter(
     row: AnswerRow,
     /// Whether it can be continued.
     go_on: Memo<bool>,
+    /// Something is being answered already.
+    busy: Memo<bool>,
 ) -> impl IntoView {
+    let run = row.run.clone();
+    let status = Memo::new(move |_| run.with(|run| run.status));
+    move || {
+        let status = status.get();
+        status
+            .is_terminal()
+            .then(|| foot(conversation_id, row.clone(), status, go_on, busy))
+    }
+}
+
+fn foot(
+    conversation_id: ConversationId,
+    row: AnswerRow,
+    status: RunStatus,
+    go_on: Memo<bool>,
+    busy: Memo<bool>,
+) -> AnyView {
+    let live = use_live();
     let AnswerRow {
         id,
         model,
         created_at,
-        run,
         siblings,
         ..
     } = row;
-    let status = Memo::new(move |_| run.with(|run| run.status));
-    let foot =
-        move || {
-            let status = status.get();
-            status.is_terminal().then(|| {
-            let live = use_live();
-            let text = move || {
-                let text = |transcript: &crate::protocol::Transcript| {
-                    transcript.message(id).and_then(Message::assistant).map(AssistantMessage::text)
-                };
-                live.with_transcript(conversation_id, text).flatten().unwrap_or_default()
-            };
-            view! {
-                <footer class="message-foot">
-                    {(status == RunStatus::Stopped).then(|| view! { <span class="stopped">"Stopped"</span> })}
-                    <span class="model" title=model.to_string()>{models::short(&model).to_owned()}</span>
-                    <Time at=created_at/>
-                    <SiblingSwitch conversation_id siblings=siblings.clone()/>
-                    <CopyButton text/>
-                    // What broke off has the button in its box.
-                    {move || (status == RunStatus::Stopped && go_on.get()).then(|| view! {
-                        <button
-                            type="button"
-                            class="icon-button needs-script"
-                            aria-label="Continue"
-                            title="Continue"
-                            on:click=move |_| live.go_on(conversation_id, id)
-                        >
-                            {icons::play()}
-                        </button>
-                    })}
-                    <button
-                        type="button"
-                        class="icon-button needs-script"
-                        aria-label="Regenerate"
-                        title="Regenerate"
-                        on:click=move |_| live.regenerate(conversation_id, id)
-                    >
-                        {icons::retry()}
-                    </button>
-                </footer>
-            }
-        })
+    let text = move || {
+        let text = |transcript: &Transcript| {
+            let answer = transcript.message(id).and_then(Message::assistant);
+            answer.map(AssistantMessage::text)
         };
-    view! { {foot} }
+        live.with_transcript(conversation_id, text)
+            .flatten()
+            .unwrap_or_default()
+    };
+    let action = move |name: &'static str, icon: AnyView, press: fn(Live, ConversationId, MessageId)| {
+        view! {
+            <button
+                type="button"
+                class="icon-button needs-script"
+                aria-label=name
+                title=name
+                aria-disabled=move || busy.get().then_some("true")
+                on:click=move |_| press(live, conversation_id, id)
+            >
+                {icon}
+            </button>
+        }
+    };
+    view! {
+        <footer class="message-foot">
+            {(status == RunStatus::Stopped).then(|| view! { <span class="stopped">"Stopped"</span> })}
+            <span class="model" title=model.to_string()>{models::short(&model).to_owned()}</span>
+            <Time at=created_at/>
+            <SiblingSwitch conversation_id id siblings/>
+            <CopyButton name="Copy" text/>
+            // What broke off has the button in its box.
+            {move || (status == RunStatus::Stopped && go_on.get())
+                .then(|| action("Continue", icons::play(), Live::go_on))}
+            {action("Regenerate", icons::retry(), Live::regenerate)}
+        </footer>
+    }
+    .into_any()
+}
+
+/// A step through the answers to a message puts another answer in the place of this one; the focus goes with it.
+#[derive(Clone, Copy, Default)]
+pub struct Stepped(StoredValue<Option<(MessageId, Step)>>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Back,
+    On,
 }
 
 /// ‹ 1/2 ›: the other answers to the same message.
 #[component]
-fn SiblingSwitch(conversation_id: ConversationId, siblings: ArcRwSignal<Siblings>) -> impl IntoView {
+fn SiblingSwitch(
+    conversation_id: ConversationId,
+    id: MessageId,
+    siblings: ArcRwSignal<Siblings>,
+) -> impl IntoView {
     let live = use_live();
-    let step = move |to: Option<MessageId>, name: &'static str, icon: AnyView| {
+    let stepped = expect_context::<Stepped>().0;
+    let (back, on) = (NodeRef::<html::Button>::new(), NodeRef::<html::Button>::new());
+    Effect::new(move |_| {
+        let (Some(back), Some(on)) = (back.get(), on.get()) else {
+            return;
+        };
+        let step = stepped.try_update_value(|stepped| stepped.take_if(|(to, _)| *to == id));
+        let Some((_, step)) = step.flatten() else { return };
+        // At the end there is only the way back.
+        let (first, second) = if step == Step::Back {
+            (back, on)
+        } else {
+            (on, back)
+        };
+        browser::focus(if first.disabled() { &second } else { &first });
+    });
+    let button = move |to: Option<MessageId>, step: Step| {
+        let (name, icon, node) = match step {
+            Step::Back => ("Previous answer", icons::previous(), back),
+            Step::On => ("Next answer", icons::next(), on),
+        };
+        let press = move |_| {
+            if let Some(to) = to {
+                stepped.set_value(Some((to, step)));
+                live.select(conversation_id, to);
+            }
+        };
         view! {
             <button
+                node_ref=node
                 type="button"
                 class="icon-button"
                 aria-label=name
                 disabled=to.is_none()
-                on:click=move |_| {
-                    if let Some(to) = to {
-                        live.select(conversation_id, to);
-                    }
-                }
+                on:click=press
             >
                 {icon}
             </button>
@@ -104,39 +154,11 @@ fn SiblingSwitch(conversation_id: ConversationId, siblings: ArcRwSignal<Siblings
             let which = [&(index + 1).to_string(), "/", &ids.len().to_string()].concat();
             view! {
                 <span class="siblings needs-script" role="group" aria-label="Answers">
-                    {step(previous, "Previous answer", icons::previous())}
+                    {button(previous, Step::Back)}
                     <span>{which}</span>
-                    {step(next, "Next answer", icons::next())}
+                    {button(next, Step::On)}
                 </span>
             }
         })
-    }
-}
-
-/// Puts a message's text on the clipboard.
-#[component]
-pub fn CopyButton(text: impl Fn() -> String + 'static) -> impl IntoView {
-    let live = use_live();
-    let copied = RwSignal::new(false);
-    let copy = move |_| {
-        browser::copy_text(text(), move |done| {
-            if !done {
-                live.toasts
-                    .say("This browser does not let the page copy. Select the text instead.");
-                return;
-            }
-            copied.set(true);
-            browser::after(1500.0, move || {
-                // The message may be gone by then.
-                let _ = copied.try_set(false);
-            })
-            .forget();
-        });
-    };
-    let name = move || if copied.get() { "Copied" } else { "Copy" };
-    view! {
-        <button type="button" class="icon-button needs-script" aria-label=name title=name on:click=copy>
-            {move || if copied.get() { icons::check() } else { icons::copy() }}
-        </button>
     }
 }

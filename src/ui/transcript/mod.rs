@@ -8,14 +8,16 @@ mod thinking;
 
 use leptos::{html, prelude::*};
 
-use self::{answer::Answer, footer::CopyButton, scroll::Follower};
+use self::{answer::Answer, footer::Stepped, scroll::Follower};
 use super::{
-    browser, icons,
-    live::{ConversationView, Phase, Row, UserRow, use_live},
+    browser,
+    copy::CopyButton,
+    icons,
+    live::{ConversationView, Phase, Row, Underway, UserRow, use_live},
     not_found::nothing_here,
     place::Place,
 };
-use crate::protocol::Timestamp;
+use crate::protocol::{ConversationId, MessageId, RunStatus, Timestamp};
 
 /// A conversation, or why it is not there.
 #[component]
@@ -24,7 +26,7 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
     let phase = view.phase.clone();
     move || match phase.get() {
         Phase::Ready => view! { <Transcript view=view.clone()/> }.into_any(),
-        Phase::Loading => loading(),
+        Phase::Loading => loading(&view),
         Phase::Missing => {
             browser::not_found();
             nothing_here("This conversation is not here.")
@@ -43,38 +45,66 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
     }
 }
 
-/// Shown only to those who wait for long.
-fn loading() -> AnyView {
-    view! { <div class="notice notice-waiting" role="status">"Loading the conversation…"</div> }.into_any()
+/// Shown only to those who wait for long; but what is being sent is shown to whoever sends it.
+fn loading(view: &ConversationView) -> AnyView {
+    let rows = view.rows.clone();
+    let question = |row| match row {
+        Row::User(row) => view! { <Question row/> }.into_any(),
+        Row::Answer(_) => ().into_any(),
+    };
+    view! {
+        <div class="loading">
+            <div class="notice notice-waiting" role="status">"Loading the conversation…"</div>
+            <div class="messages">
+                <For each=move || rows.get() key=Row::id children=question/>
+            </div>
+        </div>
+    }
+    .into_any()
 }
 
 #[component]
 fn Transcript(view: ConversationView) -> impl IntoView {
+    let live = use_live();
     let scroller = NodeRef::<html::Div>::new();
     let content = NodeRef::<html::Div>::new();
     let follower = Follower::new(scroller);
     let watch = StoredValue::new(None);
+    // The server's page may have been looked at for a while.
+    let new = live.has_taken_over();
     Effect::new(move |_| {
-        if let Some(content) = content.get() {
+        let (Some(scroller), Some(content)) = (scroller.get(), content.get()) else {
+            return;
+        };
+        if new {
             follower.to_end();
-            watch.set_value(Some(browser::on_resize(&content, move || follower.grown())));
+        } else {
+            follower.stay();
         }
+        watch.set_value(Some([
+            browser::on_resize(&content, move || follower.resized()),
+            // What is below takes more room, or a keyboard does.
+            browser::on_resize(&scroller, move || follower.resized()),
+        ]));
     });
     let ConversationView {
         id,
         rows,
         running,
-        waiting,
+        underway,
+        behind,
         ..
     } = view;
     // A message of one's own is always looked at.
-    let sent = waiting.clone();
+    let sent = underway.clone();
     Effect::new(move |_| {
-        if sent.get() {
+        if sent.get() != Underway::Nothing {
             follower.stick();
         }
     });
-    let (busy, started) = (running.clone(), running);
+    let started = running.clone();
+    let said = how_it_goes(rows.clone(), running);
+    provide_context(Stepped::default());
     view! {
         <div node_ref=scroller class="transcript" tabindex="0" aria-label="Messages" role="region"
             on:scroll=move |_| follower.scrolled()>
@@ -82,8 +112,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                 node_ref=content
                 class="messages"
                 role="log"
-                aria-live="polite"
-                aria-busy=move || busy.get().is_some().to_string()
+                aria-live="off"
             >
                 <For each=move || rows.get() key=Row::id let:row>
                     {match row {
@@ -91,15 +120,63 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                         Row::Answer(row) => view! { <Answer conversation_id=id row/> }.into_any(),
                     }}
                 </For>
-                {move || (waiting.get() && started.get().is_none()).then(|| answer::activity("Sending…".into()))}
+                {move || match underway.get() {
+                    Underway::Asked if started.with(Option::is_none) => Some(answer::activity("Sending…".into())),
+                    Underway::Held => Some(held(id)),
+                    Underway::Asked | Underway::Nothing => None,
+                }}
+                {move || (behind.get() > 0).then(|| answer::activity("There may be more. Loading it…".into()))}
             </div>
         </div>
+        <p class="visually-hidden" role="status">{said}</p>
         <Show when=move || !follower.at_end()>
-            <button type="button" class="jump" on:click=move |_| follower.stick()>
+            <button type="button" class="jump" on:click=move |_| {
+                follower.stick();
+                browser::focus_selector(".transcript");
+            }>
                 {icons::down()} "Jump to latest"
             </button>
         </Show>
     }
+}
+
+/// What is said to those who hear the page. A text that grows is not read out; that it begins and ends is.
+fn how_it_goes(
+    rows: ArcRwSignal<Vec<Row>>,
+    running: ArcRwSignal<Option<MessageId>>,
+) -> impl Fn() -> &'static str + Send + 'static {
+    let said = Memo::new(move |before: Option<&(bool, &'static str)>| {
+        let was_running = before.is_some_and(|(running, _)| *running);
+        let words = match running.get() {
+            Some(_) => "Answering",
+            None if was_running => rows.with_untracked(|rows| match rows.last() {
+                Some(Row::Answer(row)) => row.run.with_untracked(|run| match run.status {
+                    RunStatus::Complete => "Answer complete",
+                    RunStatus::Stopped => "Answer stopped",
+                    // The problem is an alert of its own.
+                    _ => "",
+                }),
+                _ => "",
+            }),
+            None => before.map_or("", |(_, words)| words),
+        };
+        (running.with(Option::is_some), words)
+    });
+    move || said.with(|(_, words)| *words)
+}
+
+/// A message waits for the connection. It goes by itself, unless the person wants it back.
+fn held(id: ConversationId) -> AnyView {
+    let live = use_live();
+    view! {
+        <div class="held">
+            <span role="status">"Waiting for the connection…"</span>
+            <button type="button" class="button button-quiet" on:click=move |_| live.take_back(id)>
+                {icons::pencil()} "Edit message"
+            </button>
+        </div>
+    }
+    .into_any()
 }
 
 /// What the person wrote.
@@ -118,7 +195,7 @@ fn Question(row: UserRow) -> impl IntoView {
             <div class="question-text">{text.to_string()}</div>
             <footer class="message-foot">
                 <Time at=created_at/>
-                <CopyButton text=move || copied.to_string()/>
+                <CopyButton name="Copy" text=move || copied.to_string()/>
             </footer>
         </article>
     }

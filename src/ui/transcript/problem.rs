@@ -16,28 +16,43 @@ pub fn Problem(
     error: RunError,
     /// Whether it can be continued.
     go_on: Memo<bool>,
+    /// Something is being answered already.
+    busy: Memo<bool>,
+    /// It went wrong while the person was here.
+    news: Memo<bool>,
 ) -> impl IntoView {
     let live = use_live();
     let what = match status {
         RunStatus::Interrupted => "The answer was interrupted.",
         _ => "The model could not answer.",
     };
+    let disabled = move || busy.get().then_some("true");
     let RunError { message, hint, .. } = error;
     view! {
-        <div class="problem" role="alert">
+        <div class="problem" role="group" aria-label="Problem">
             {icons::alert()}
-            <div class="problem-text">
+            <div class="problem-text" role=move || news.get().then_some("alert")>
                 <strong>{what}</strong>
                 <p>{message}</p>
                 {(!hint.is_empty()).then(|| view! { <p class="problem-hint">{hint}</p> })}
             </div>
             <div class="problem-actions needs-script">
                 {move || go_on.get().then(|| view! {
-                    <button type="button" class="button" on:click=move |_| live.go_on(conversation_id, message_id)>
+                    <button
+                        type="button"
+                        class="button"
+                        aria-disabled=disabled
+                        on:click=move |_| live.go_on(conversation_id, message_id)
+                    >
                         {icons::play()} "Continue"
                     </button>
                 })}
-                <button type="button" class="button" on:click=move |_| live.regenerate(conversation_id, message_id)>
+                <button
+                    type="button"
+                    class="button"
+                    aria-disabled=disabled
+                    on:click=move |_| live.regenerate(conversation_id, message_id)
+                >
                     {icons::retry()} "Retry"
                 </button>
             </div>

@@ -1,9 +1,16 @@
 //! Staying at the end of a conversation while it grows, unless the person looks at something else.
 
-use leptos::{html, prelude::*};
+use leptos::{html, prelude::*, web_sys::HtmlDivElement};
+
+use crate::ui::browser;
 
 /// How far from the end still counts as the end.
 const NEAR: i32 = 32;
+
+/// How far the end is.
+fn left(scroller: &HtmlDivElement) -> i32 {
+    scroller.scroll_height() - scroller.client_height() - scroller.scroll_top()
+}
 
 /// Follows the end of a scroller.
 #[derive(Clone, Copy)]
@@ -43,8 +50,23 @@ impl Follower {
         }
     }
 
-    /// The content has another size.
-    pub fn grown(self) {
+    /// Begins where the person is already: who scrolled before the page was taken over, or came to a place in it, stays
+    /// there.
+    pub fn stay(self) {
+        let Some(scroller) = self.scroller.get_untracked() else {
+            return;
+        };
+        match browser::target() {
+            Some(target) => target.scroll_into_view(),
+            None if left(&scroller) <= NEAR => self.to_end(),
+            None => {}
+        }
+        self.top.set_value(scroller.scroll_top());
+        self.set(left(&scroller) <= NEAR);
+    }
+
+    /// The content has another size, or what is seen of it has.
+    pub fn resized(self) {
         if self.sticking.get_untracked() {
             self.to_end();
         }
@@ -58,12 +80,12 @@ impl Follower {
         let top = scroller.scroll_top();
         let before = self.top.get_value();
         self.top.set_value(top);
-        let left = scroller.scroll_height() - scroller.client_height() - top;
-        if left <= NEAR {
-            self.set(true);
-        } else if top < before {
-            // Upwards only a person goes.
+        let left = left(&scroller);
+        if top < before && left > 1 {
+            // Upwards, and away from the end, only a person goes.
             self.set(false);
+        } else if top >= before && left <= NEAR {
+            self.set(true);
         }
     }
 

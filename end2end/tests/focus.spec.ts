@@ -1,0 +1,124 @@
+import { takeClock } from '../support/clock.ts';
+import { expect, test } from '../support/test.ts';
+
+const NOTES = `Text.[^1]\n\n${'A paragraph.\n\n'.repeat(60)}[^1]: The note.`;
+
+test('the skip link leads to the message, and nowhere else', async ({ chat, page }) => {
+  await chat.open();
+  const entries = await page.evaluate(() => history.length);
+  const skip = page.getByRole('link', { name: 'Skip to the message box' });
+  await skip.focus();
+  await page.keyboard.press('Enter');
+  await expect(chat.message).toBeFocused();
+  await expect(page).toHaveURL('/');
+  expect(await page.evaluate(() => history.length)).toBe(entries);
+});
+
+test('a footnote takes the focus along, there and back, and Back still leaves the conversation', async ({ chat, page, upstream }) => {
+  await upstream.script({ steps: [{ text: NOTES }] });
+  await chat.open();
+  const path = await chat.begin('Notes');
+  await chat.done();
+  const entries = await page.evaluate(() => history.length);
+  await chat.answers.getByRole('link', { name: 'Footnote 1', exact: true }).click();
+  const note = chat.answers.getByRole('note');
+  await expect(note).toBeFocused();
+  await expect(note).toBeInViewport();
+  expect(await note.evaluate((note) => note.matches(':target'))).toBe(true);
+  await note.getByRole('link', { name: 'Back to footnote 1 in the text' }).click();
+  await expect(chat.answers.getByRole('link', { name: 'Footnote 1', exact: true })).toBeFocused();
+  expect(await page.evaluate(() => history.length)).toBe(entries);
+  expect(chat.path).toBe(path);
+});
+
+test('the focus is never lost', async ({ chat, page, upstream }) => {
+  await upstream.script({ steps: [{ text: 'Second' }] });
+  await upstream.script({ steps: [{ text: 'First' }], times: 1 });
+  await chat.open();
+  await chat.begin('Try');
+  await chat.done();
+
+  await test.step('Regenerate', async () => {
+    await chat.answers.getByRole('button', { name: 'Regenerate' }).press('Enter');
+    await expect(chat.answers).toContainText('2/2');
+    await expect(chat.message).toBeFocused();
+    await chat.done();
+  });
+  await test.step('to and fro between the answers', async () => {
+    const [previous, next] = ['Previous answer', 'Next answer'].map((name) => chat.answers.getByRole('button', { name }));
+    await previous!.press('Enter');
+    await expect(chat.answers).toContainText('1/2');
+    await expect(next!, 'there is no other way').toBeFocused();
+    await page.keyboard.press('Enter');
+    await expect(chat.answers).toContainText('2/2');
+    await expect(previous!).toBeFocused();
+  });
+  await test.step('Retry', async () => {
+    await upstream.requireKey('sk-another');
+    await chat.say('Again');
+    await expect(chat.problem).toBeVisible();
+    await upstream.requireKey('sk-test');
+    await chat.problem.getByRole('button', { name: 'Retry' }).press('Enter');
+    await expect(chat.problem).toHaveCount(0);
+    await expect(chat.message).toBeFocused();
+    await chat.done();
+  });
+  await test.step('deleting another conversation', async () => {
+    await chat.begin('Another');
+    await chat.done();
+    await chat.press('Delete', 'Try');
+    await chat.dialog.getByRole('button', { name: 'Delete' }).press('Enter');
+    await expect(chat.entries).toHaveText(['Another']);
+    await expect(chat.entry('Another')).toBeFocused();
+  });
+});
+
+test('the focus does not go with a note that goes', async ({ chat, page, upstream }) => {
+  await upstream.script({ steps: [{ text: 'Well' }, { gate: 'never' }] });
+  await takeClock(page);
+  await chat.open();
+  await chat.say('Hello');
+  await expect(chat.answers).toContainText('Well');
+  await chat.stop.click();
+  const dismiss = page.getByRole('button', { name: 'Dismiss' });
+  await dismiss.focus();
+  await page.clock.fastForward(7000);
+  await expect(dismiss).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(dismiss).toHaveCount(0);
+  await expect(chat.message).toBeFocused();
+});
+
+test('what begins and ends is said; what is old is no alarm', async ({ chat, page, upstream }) => {
+  await upstream.script({ when: { user_contains: 'two' }, steps: [{ text: 'Well' }, { gate: 'never' }] });
+  await upstream.script({ steps: [{ text: 'One' }, { gate: 'rest' }], times: 1 });
+  const said = page.getByRole('main').getByRole('status');
+  await chat.open();
+  await chat.begin('one');
+  await expect(said.filter({ hasText: 'Answering' })).toHaveCount(1);
+  await upstream.open('rest');
+  await expect(said.filter({ hasText: 'Answer complete' })).toHaveCount(1);
+  await chat.say('two');
+  await expect(chat.answers.last()).toContainText('Well');
+  await expect(said.filter({ hasText: 'Answering' })).toHaveCount(1);
+  await chat.stop.click();
+  await expect(said.filter({ hasText: 'Answer stopped' })).toHaveCount(1);
+  await upstream.requireKey('sk-another');
+  await chat.say('three');
+  await expect(chat.problem.getByRole('alert')).toContainText('refused the API key');
+  await chat.reload();
+  await expect(chat.problem).toContainText('refused the API key');
+  await expect(page.getByRole('main').getByRole('alert')).toHaveCount(0);
+});
+
+test('only what can be scrolled is a stop for Tab, and every table has its own place', async ({ chat, upstream }) => {
+  const table = '| a | b |\n|---|---|\n| 1 | 2 |\n\n';
+  await upstream.script({ steps: [{ text: `${table}${table}\`\`\`\nshort\n\`\`\`\n\n\`\`\`\n${'long '.repeat(100)}\n\`\`\`\n` }] });
+  await chat.open();
+  await chat.say('Show');
+  await chat.done();
+  await expect(chat.answers.locator('pre').nth(1)).toHaveAttribute('tabindex', '0');
+  await expect(chat.answers.locator('pre').nth(0)).not.toHaveAttribute('tabindex');
+  await expect(chat.answers.getByRole('group', { name: 'Table' })).toHaveCount(2);
+  await expect(chat.answers.getByRole('region')).toHaveCount(0);
+});

@@ -1,0 +1,88 @@
+import { takeClock } from '../support/clock.ts';
+import { EventStream } from '../support/events.ts';
+import { expect, test } from '../support/test.ts';
+
+/** Has a page believe that nobody, or somebody, sees it. */
+const HIDE = (hidden: boolean) => {
+  Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden });
+  document.dispatchEvent(new Event('visibilitychange'));
+};
+
+test('an address that names nothing is a place like any other: one comes and goes', async ({ browserLog, chat, page }) => {
+  browserLog.allow(/status of 404/);
+  await page.goto('/nothing/here');
+  await page.getByRole('link', { name: 'Start a new chat' }).click();
+  await expect(chat.title).toHaveText('New chat');
+  await chat.say('Hello');
+  await chat.done();
+  await page.goBack();
+  await expect(page.getByRole('heading', { name: 'There is nothing at this address.' })).toBeVisible();
+  await page.evaluate(() => {
+    window.dispatchEvent(new Event('online'));
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
+  await chat.entry('Hello').click();
+  await expect(chat.questions).toContainText('Hello');
+  await chat.say('Again');
+  await expect(chat.answers.last()).toContainText('Again');
+});
+
+test('nothing moves for those who asked for that', async ({ chat, page, upstream }) => {
+  await upstream.script({ steps: [{ gate: 'never' }] });
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await chat.open();
+  await chat.say('Hello');
+  const dot = chat.answers.locator('.dots i').first();
+  await expect(dot).toBeVisible();
+  await expect(dot).toHaveCSS('animation-duration', '0.001s');
+  await expect(dot).toHaveCSS('animation-iteration-count', '1');
+  await expect(chat.send.or(chat.stop)).toHaveCSS('transition-duration', /^0\.001s/);
+});
+
+test('the tab says how many conversations are being answered', async ({ chat, page, upstream }) => {
+  await upstream.script({ steps: [{ text: 'Well' }, { gate: 'rest' }] });
+  await chat.open();
+  await chat.begin('One');
+  await expect(page).toHaveTitle('(1) One · Parlor');
+  await chat.begin('Two');
+  await expect(page).toHaveTitle('(2) Two · Parlor');
+  await upstream.open('rest');
+  await expect(page).toHaveTitle('Two · Parlor');
+});
+
+test('of the tabs that nobody sees, one goes on following', async ({ chat, newTab, parlor, upstream }) => {
+  await upstream.script({ steps: [{ text: 'Well' }, { gate: 'rest' }, { text: ', yes.' }] });
+  const other = await newTab();
+  for (const tab of [chat, other]) {
+    await takeClock(tab.page);
+    await tab.open();
+    await tab.page.evaluate(HIDE, true);
+    await tab.page.clock.fastForward(11_000);
+  }
+  await EventStream.chat(parlor.url, { message: 'Is it?' });
+  await chat.page.clock.fastForward(1000);
+  await expect(chat.page, 'the first one').toHaveTitle('(1) Parlor');
+  await expect(other.page).toHaveTitle('Parlor');
+
+  // The one that follows is looked at: the other has its turn.
+  await chat.page.evaluate(HIDE, false);
+  await expect(async () => {
+    await other.page.clock.fastForward(300);
+    expect(await other.page.title()).toBe('(1) Parlor');
+  }).toPass();
+  await other.page.evaluate(HIDE, false);
+  await upstream.open('rest');
+  for (const tab of [chat, other]) await expect(tab.page).toHaveTitle('Parlor');
+});
+
+test('the list says when a part of it could not be loaded', async ({ browserLog, chat, page, parlor }) => {
+  browserLog.allow(/Failed to load resource: net::ERR_/);
+  for (let n = 1; n <= 42; n++) await (await EventStream.chat(parlor.url, { message: `Chat number ${n}` })).rest();
+  await page.route('**/rpc/conversations', (route) => route.abort('connectionreset'), { times: 1 });
+  await chat.open();
+  await chat.list.getByRole('button', { name: 'Show older' }).scrollIntoViewIfNeeded();
+  await expect(chat.list.getByRole('status')).toContainText('A part of the list could not be loaded.');
+  await chat.list.getByRole('button', { name: 'Show older' }).dispatchEvent('click');
+  await expect(chat.entries).toHaveCount(42);
+  await expect(chat.list.getByText('A part of the list could not be loaded.')).toHaveCount(0);
+});

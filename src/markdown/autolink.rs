@@ -1,0 +1,116 @@
+//! Addresses that stand bare in a text, linked by the rules of GitHub's Markdown ("extended autolinks").
+
+use super::blocks::Inline;
+use super::links;
+
+/// How a bare address begins, and what its link is to begin with besides.
+const BEGINNINGS: [(&str, &str); 3] = [("https://", ""), ("http://", ""), ("www.", "http://")];
+
+/// Links the bare addresses in running text that is in no link itself.
+pub(super) fn link(inlines: &mut Vec<Inline>) {
+    let bare = |inline: &Inline| match inline {
+        Inline::Text(text) => text.contains("://") || text.contains("www."),
+        _ => false,
+    };
+    if !inlines.iter().any(bare) {
+        return;
+    }
+    let mut linked = Vec::with_capacity(inlines.len() + 2);
+    for inline in inlines.drain(..) {
+        let after = match linked.last() {
+            None | Some(Inline::HardBreak) => None,
+            // What ends an emphasis may stand before an address.
+            Some(Inline::Emphasis(_) | Inline::Strong(_) | Inline::Strikethrough(_)) => Some('*'),
+            Some(_) => Some('`'),
+        };
+        match inline {
+            Inline::Text(text) => split(&text, after, &mut linked),
+            other => linked.push(other),
+        }
+    }
+    *inlines = linked;
+}
+
+/// Adds `text`, which stands after the character `before`, with its addresses linked.
+fn split(text: &str, mut before: Option<char>, out: &mut Vec<Inline>) {
+    let mut plain = 0;
+    let mut at = 0;
+    while let Some(char) = text[at..].chars().next() {
+        if matches!(char, 'h' | 'H' | 'w' | 'W')
+            && may_stand_before(before)
+            && let Some((length, scheme)) = address(&text[at..])
+        {
+            let shown = &text[at..at + length];
+            let href = [scheme, shown].concat();
+            if links::is_allowed(&href) {
+                if plain < at {
+                    out.push(Inline::Text(text[plain..at].to_owned()));
+                }
+                out.push(Inline::Link {
+                    href,
+                    title: None,
+                    children: vec![Inline::Text(shown.to_owned())],
+                });
+                at += length;
+                plain = at;
+                before = shown.chars().next_back();
+                continue;
+            }
+        }
+        before = Some(char);
+        at += char.len_utf8();
+    }
+    if plain < text.len() {
+        out.push(Inline::Text(text[plain..].to_owned()));
+    }
+}
+
+/// Scripts that put no space between words are not GitHub's concern, but ours.
+fn may_stand_before(before: Option<char>) -> bool {
+    before
+        .is_none_or(|char| char.is_whitespace() || matches!(char, '*' | '_' | '~' | '(') || !char.is_ascii())
+}
+
+/// How long the address is with which `text` begins, and what its link begins with besides.
+fn address(text: &str) -> Option<(usize, &'static str)> {
+    let (beginning, scheme) = BEGINNINGS.into_iter().find(|(beginning, _)| {
+        text.get(..beginning.len())
+            .is_some_and(|begin| begin.eq_ignore_ascii_case(beginning))
+    })?;
+    let rest = &text[beginning.len()..];
+    if !is_host(rest) {
+        return None;
+    }
+    let end = text
+        .find(|char: char| char.is_whitespace() || char == '<')
+        .unwrap_or(text.len());
+    let length = without_punctuation(&text[..end]);
+    (length > beginning.len()).then_some((length, scheme))
+}
+
+/// Whether a text begins with a host: no underscore in its last two labels.
+fn is_host(text: &str) -> bool {
+    let end = text
+        .find(|char: char| !(char.is_alphanumeric() || matches!(char, '-' | '_' | '.')))
+        .unwrap_or(text.len());
+    let host = text[..end].trim_end_matches('.');
+    host.starts_with(char::is_alphanumeric) && !host.rsplit('.').take(2).any(|label| label.contains('_'))
+}
+
+/// How long the address is without what belongs to the sentence around it.
+fn without_punctuation(address: &str) -> usize {
+    let mut address = address;
+    while let Some(last) = address.chars().next_back() {
+        let count = |wanted| address.chars().filter(|char| *char == wanted).count();
+        let outside = match last {
+            '?' | '!' | '.' | ',' | ':' | ';' | '*' | '_' | '~' | '\'' | '"' => true,
+            ')' => count(')') > count('('),
+            _ => false,
+        };
+        if !outside {
+            break;
+        }
+        address = &address[..address.len() - last.len_utf8()];
+    }
+    address.len()
+}

@@ -1,0 +1,241 @@
+//! Messages on their way to the server: pure state.
+//!
+//! The ids are made here, once a message. If it is not known whether a message got through, sending the same
+//! text again uses the same ids, so that it is there once whatever happened the first time. A message that the
+//! server cannot be reached for is held, and tried again as it is.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    protocol::{
+        ConversationId, IntentId, MessageId, Transcript,
+        intent::{self, SendMessage, Started},
+    },
+    ui::place::Place,
+};
+
+/// A message between the press of *Send* and the start of its run. It is kept in the browser as it is here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sending {
+    pub intent: SendMessage,
+    /// Where it was written.
+    pub from: Place,
+    /// The person pressed *Stop* before there was a run to stop.
+    stop: bool,
+    /// The server could not be reached: it waits to be tried again. What comes back from a reload waits too.
+    #[serde(skip, default = "waits")]
+    held: bool,
+    /// How often the server could not be reached.
+    #[serde(skip)]
+    tries: u32,
+}
+
+fn waits() -> bool {
+    true
+}
+
+/// What is on its way in a conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Underway {
+    #[default]
+    Nothing,
+    /// The server has been asked, and no run has begun yet.
+    Asked,
+    /// A message waits for the connection.
+    Held,
+}
+
+/// What became of a conversation's messages.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Settled {
+    /// A run began that the person did not want any more.
+    pub stop: Option<MessageId>,
+    /// A message that came back is there all the same: nobody should send it again.
+    pub got_through: Option<Sending>,
+    /// These are on the server: the browser need not keep them.
+    pub arrived: Vec<MessageId>,
+}
+
+/// The messages on their way, and those that came back.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    sending: Vec<Sending>,
+    returned: Vec<Sending>,
+}
+
+impl Sending {
+    /// What is shown of a conversation that begins with the message; `None` if it does not begin one.
+    pub fn begun(&self) -> Option<Transcript> {
+        (self.from == Place::New).then(|| {
+            let mut begun = Transcript::new(self.intent.conversation_id);
+            begun.title = intent::title_from(&self.intent.text);
+            begun.model.clone_from(&self.intent.model);
+            begun
+        })
+    }
+}
+
+impl Outbox {
+    /// Takes a message and gives what is to be sent.
+    pub fn begin(&mut self, from: Place, text: String, model: Option<String>) -> Sending {
+        let again = self
+            .returned
+            .iter()
+            .position(|sending| sending.from == from && sending.intent.text == text);
+        let intent = match again {
+            Some(index) => self.returned.remove(index).intent,
+            None => SendMessage {
+                intent_id: IntentId::new(),
+                conversation_id: from.conversation().unwrap_or_default(),
+                user_message_id: MessageId::new(),
+                text,
+                model,
+            },
+        };
+        self.returned.retain(|sending| sending.from != from);
+        let sending = Sending {
+            intent,
+            from,
+            stop: false,
+            held: false,
+            tries: 0,
+        };
+        self.sending.push(sending.clone());
+        sending
+    }
+
+    /// Takes up what an earlier page of this browser had not brought to its end.
+    pub fn restore(&mut self, sending: Sending) {
+        if self.find(sending.intent.user_message_id).is_none() {
+            self.sending.push(sending);
+        }
+    }
+
+    /// What is shown at a place that is a conversation which begins with a message on its way.
+    pub fn begun(&self, place: Place) -> Option<Transcript> {
+        self.of(place.conversation()?)?.begun()
+    }
+
+    /// The conversation that a message is on its way to.
+    pub fn conversation(&self, message: MessageId) -> Option<ConversationId> {
+        let mut sending = self.sending.iter().map(|sending| &sending.intent);
+        sending
+            .find(|intent| intent.user_message_id == message)
+            .map(|intent| intent.conversation_id)
+    }
+
+    /// The message of a conversation that waits for its run.
+    pub fn of(&self, id: ConversationId) -> Option<&Sending> {
+        self.sending
+            .iter()
+            .find(|sending| sending.intent.conversation_id == id)
+    }
+
+    /// What is on its way in a conversation.
+    pub fn underway(&self, id: ConversationId) -> Underway {
+        match self.of(id) {
+            None => Underway::Nothing,
+            Some(sending) if sending.held => Underway::Held,
+            Some(_) => Underway::Asked,
+        }
+    }
+
+    /// The server could not be reached for a message: how often that was so.
+    pub fn hold(&mut self, message: MessageId) -> Option<u32> {
+        let sending = self.find(message)?;
+        sending.held = true;
+        sending.tries += 1;
+        Some(sending.tries)
+    }
+
+    /// A held message is tried again: what is to be sent, just as it was the first time.
+    pub fn release(&mut self, message: MessageId) -> Option<SendMessage> {
+        let sending = self.find(message).filter(|sending| sending.held)?;
+        sending.held = false;
+        Some(sending.intent.clone())
+    }
+
+    /// The messages that wait for the connection.
+    pub fn held(&self) -> Vec<MessageId> {
+        self.sending
+            .iter()
+            .filter(|sending| sending.held)
+            .map(|sending| sending.intent.user_message_id)
+            .collect()
+    }
+
+    /// The person wants a message back that waits for the connection.
+    pub fn take_back(&mut self, id: ConversationId) -> Option<Sending> {
+        let message = self.of(id).filter(|sending| sending.held)?.intent.user_message_id;
+        // An earlier try may have got through.
+        self.failed(message, true)
+    }
+
+    /// The person wants no answer to the message that is on its way: true if there is one.
+    pub fn stop(&mut self, id: ConversationId) -> Option<&Sending> {
+        let sending = self
+            .sending
+            .iter_mut()
+            .find(|sending| sending.intent.conversation_id == id)?;
+        sending.stop = true;
+        Some(sending)
+    }
+
+    /// The server has a message: the run to stop, if the person wanted that already.
+    pub fn started(&self, started: &Started) -> Option<MessageId> {
+        let sent = self
+            .sending
+            .iter()
+            .find(|sending| sending.intent.user_message_id == started.user_message_id)?;
+        sent.stop.then_some(started.assistant_message_id)
+    }
+
+    /// A message is not to be sent any more. With `perhaps`, it may have got through all the same.
+    pub fn failed(&mut self, message: MessageId, perhaps: bool) -> Option<Sending> {
+        let index = self
+            .sending
+            .iter()
+            .position(|sending| sending.intent.user_message_id == message)?;
+        let sending = self.sending.remove(index);
+        if perhaps {
+            self.returned.push(sending.clone());
+        }
+        Some(sending)
+    }
+
+    /// Looks what became of a conversation's messages.
+    pub fn settle(&mut self, transcript: &Transcript) -> Settled {
+        let id = transcript.conversation_id;
+        let mut settled = Settled::default();
+        self.sending.retain(|sending| {
+            let question = sending.intent.user_message_id;
+            if sending.intent.conversation_id != id || transcript.message(question).is_none() {
+                return true;
+            }
+            settled.arrived.push(question);
+            let answer = transcript
+                .messages
+                .iter()
+                .find(|message| message.parent_id == Some(question));
+            if sending.stop {
+                settled.stop = settled.stop.or(answer.map(|message| message.id));
+            }
+            answer.is_none()
+        });
+        let found = self.returned.iter().position(|sending| {
+            sending.intent.conversation_id == id
+                && transcript.message(sending.intent.user_message_id).is_some()
+        });
+        settled.got_through = found.map(|index| self.returned.remove(index));
+        settled
+    }
+
+    fn find(&mut self, message: MessageId) -> Option<&mut Sending> {
+        self.sending
+            .iter_mut()
+            .find(|sending| sending.intent.user_message_id == message)
+    }
+}
+
+#[cfg(test)]
+mod tests;

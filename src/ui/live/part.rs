@@ -1,0 +1,123 @@
+//! A part of an answer: its text is read as Markdown when it is first shown, not while it streams in unseen.
+
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use leptos::prelude::*;
+
+use super::{rows::set, thought::latest_thought};
+use crate::{protocol::Piece, ui::markdown::MarkdownState};
+
+/// One piece of an answer: a part, or a text with what continues it.
+#[derive(Clone, Debug)]
+pub struct PartRow {
+    /// The node and the part in which it begins.
+    pub key: (usize, usize),
+    pub thinking: bool,
+    /// Streamed to this browser: what is folded away is rendered when it is opened.
+    pub live: bool,
+    pub prose: Prose,
+    /// The last line of the thinking.
+    pub latest: ArcRwSignal<String>,
+    /// How many bytes of its text are in `prose`.
+    painted: Arc<AtomicUsize>,
+}
+
+/// A text that may be on the screen. Clones are the same text.
+#[derive(Clone, Debug)]
+pub struct Prose(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+enum State {
+    Unseen { text: String, ended: bool },
+    Seen(MarkdownState),
+}
+
+impl Prose {
+    /// Begins with what there is. With `ended`, that is all, as far as is known.
+    pub fn new(text: String, ended: bool) -> Self {
+        Self(Arc::new(Mutex::new(State::Unseen { text, ended })))
+    }
+
+    /// Adds what came.
+    pub fn append(&self, more: &str) {
+        self.with(|state| match state {
+            State::Unseen { text, ended } => {
+                text.push_str(more);
+                *ended = false;
+            }
+            State::Seen(markdown) => markdown.append(more),
+        });
+    }
+
+    /// Nothing more will come.
+    pub fn finish(&self) {
+        self.with(|state| match state {
+            State::Unseen { ended, .. } => *ended = true,
+            State::Seen(markdown) => markdown.finish(),
+        });
+    }
+
+    /// It is shown from now on.
+    pub fn show(&self) -> MarkdownState {
+        self.with(|state| {
+            let markdown = match state {
+                State::Unseen { text, ended: true } => MarkdownState::finished(text),
+                State::Unseen { text, ended: false } => MarkdownState::new(text),
+                State::Seen(markdown) => markdown.clone(),
+            };
+            *state = State::Seen(markdown.clone());
+            markdown
+        })
+    }
+
+    fn with<T>(&self, run: impl FnOnce(&mut State) -> T) -> T {
+        run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl PartRow {
+    /// One that does not grow out of another has another identity, even if it has the same place.
+    pub fn identity(&self) -> (usize, usize, usize) {
+        (self.key.0, self.key.1, Arc::as_ptr(&self.painted).addr())
+    }
+
+    pub fn new(piece: &Piece<'_>, ended: bool, live: bool) -> Self {
+        let text = piece.texts.concat();
+        Self {
+            key: piece.key,
+            thinking: piece.thinking,
+            live,
+            latest: ArcRwSignal::new(latest_thought(&text).into()),
+            painted: Arc::new(AtomicUsize::new(text.len())),
+            prose: Prose::new(text, ended),
+        }
+    }
+
+    /// Whether the text begins with what is painted, as far as its length can tell. Texts only grow.
+    pub fn fits(&self, piece: &Piece<'_>) -> bool {
+        piece.after(self.painted.load(Relaxed)).is_some()
+    }
+
+    pub fn sync(&self, piece: &Piece<'_>) {
+        let new = piece.after(self.painted.load(Relaxed)).unwrap_or_default();
+        if new.is_empty() {
+            return;
+        }
+        for text in &new {
+            self.painted.fetch_add(text.len(), Relaxed);
+            self.prose.append(text);
+        }
+        if let (true, Some(text)) = (self.thinking, piece.texts.last()) {
+            set(&self.latest, latest_thought(text));
+        }
+    }
+}
+
+impl PartialEq for PartRow {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.painted, &other.painted)
+    }
+}

@@ -1,0 +1,36 @@
+//! Boxes that can be scrolled sideways.
+
+use leptos::{
+    html::ElementType,
+    prelude::*,
+    wasm_bindgen::JsCast,
+    web_sys::{Element, HtmlElement},
+};
+
+use crate::ui::browser;
+
+/// A `tabindex` that makes a box a stop for the Tab key while its content is wider than it is: only then is there
+/// something to scroll with the arrow keys.
+pub fn tab_stop_while_wider<S, C>(scroller: NodeRef<S>, content: NodeRef<C>) -> Memo<Option<&'static str>>
+where
+    S: ElementType<Output: JsCast + Clone + Into<HtmlElement> + 'static> + 'static,
+    C: ElementType<Output: JsCast + Clone + Into<Element> + 'static> + 'static,
+{
+    let wider = RwSignal::new(false);
+    let watch = StoredValue::new(None);
+    Effect::new(move |_| {
+        let (Some(scroller), Some(content)) = (scroller.get(), content.get()) else {
+            return;
+        };
+        let (scroller, content): (HtmlElement, Element) = (scroller.into(), content.into());
+        let look = {
+            let scroller = scroller.clone();
+            move || wider.set(scroller.scroll_width() > scroller.client_width())
+        };
+        watch.set_value(Some([
+            browser::on_resize(&scroller, look.clone()),
+            browser::on_resize(&content, look),
+        ]));
+    });
+    Memo::new(move |_| wider.get().then_some("0"))
+}

@@ -1,0 +1,125 @@
+//! A text on the page that grows.
+//!
+//! What Leptos does with a text that changed is to set all of it, and a browser then drops a selection in it. This one
+//! adds what came: whoever selects a line while the next is being written keeps it, and a token costs as much as it
+//! is long.
+
+use leptos::tachys::{
+    html::attribute::{Attribute, any_attribute::AnyAttribute},
+    hydration::Cursor,
+    renderer::{
+        CastFrom, Rndr,
+        types::{Element, Node, Text},
+    },
+    view::{Mountable, Position, PositionState, Render, RenderHtml, add_attr::AddAnyAttr},
+};
+
+use crate::ui::browser;
+
+/// All of a text, to be shown in one text node.
+pub struct Growing(pub String);
+
+/// The node, and what is in it.
+pub struct GrowingState {
+    node: Text,
+    text: String,
+}
+
+impl Render for Growing {
+    type State = GrowingState;
+
+    fn build(self) -> GrowingState {
+        GrowingState {
+            node: Rndr::create_text_node(&self.0),
+            text: self.0,
+        }
+    }
+
+    fn rebuild(self, state: &mut GrowingState) {
+        match self.0.strip_prefix(&state.text) {
+            Some("") => return,
+            Some(more) => browser::append_text(&state.node, more),
+            None => Rndr::set_text(&state.node, &self.0),
+        }
+        state.text = self.0;
+    }
+}
+
+impl AddAnyAttr for Growing {
+    type Output<A: Attribute> = Self;
+
+    fn add_any_attr<A: Attribute>(self, _attribute: A) -> Self {
+        self
+    }
+}
+
+/// On the server it is a text like any other.
+impl RenderHtml for Growing {
+    type AsyncOutput = Self;
+    type Owned = Self;
+
+    const MIN_LENGTH: usize = 0;
+
+    fn dry_resolve(&mut self) {}
+
+    async fn resolve(self) -> Self {
+        self
+    }
+
+    fn html_len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn to_html_with_buf(
+        self,
+        buf: &mut String,
+        position: &mut Position,
+        escape: bool,
+        mark_branches: bool,
+        extra_attrs: Vec<AnyAttribute>,
+    ) {
+        self.0
+            .to_html_with_buf(buf, position, escape, mark_branches, extra_attrs);
+    }
+
+    fn hydrate<const FROM_SERVER: bool>(self, cursor: &Cursor, position: &PositionState) -> GrowingState {
+        if position.get() == Position::FirstChild {
+            cursor.child();
+        } else {
+            cursor.sibling();
+        }
+        // Two texts in a row have a comment between them.
+        if matches!(position.get(), Position::NextChildAfterText) {
+            cursor.sibling();
+        }
+        let node = cursor.current();
+        let node = Text::cast_from(node).expect("the server renders a text where the browser has one");
+        if !FROM_SERVER {
+            Rndr::set_text(&node, &self.0);
+        }
+        position.set(Position::NextChildAfterText);
+        GrowingState { node, text: self.0 }
+    }
+
+    fn into_owned(self) -> Self {
+        self
+    }
+}
+
+impl Mountable for GrowingState {
+    fn unmount(&mut self) {
+        Rndr::remove(self.node.as_ref());
+    }
+
+    fn mount(&mut self, parent: &Element, marker: Option<&Node>) {
+        Rndr::insert_node(parent, self.node.as_ref(), marker);
+    }
+
+    fn insert_before_this(&self, child: &mut dyn Mountable) -> bool {
+        self.node.insert_before_this(child)
+    }
+
+    fn elements(&self) -> Vec<Element> {
+        Vec::new()
+    }
+}
