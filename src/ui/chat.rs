@@ -12,6 +12,7 @@ use super::{
     browser,
     composer::Composer,
     delete::{DeleteDialog, Deletion},
+    erase::Erase,
     header::Header,
     live::Live,
     models::Models,
@@ -47,6 +48,7 @@ pub fn Chat() -> impl IntoView {
         </Suspense>
         <Outlet/>
     }
+    .erase()
 }
 
 fn begin(page: Page, place: Memo<Place>, go: Callback<(Place, bool)>) -> AnyView {
@@ -61,7 +63,7 @@ fn begin(page: Page, place: Memo<Place>, go: Callback<(Place, bool)>) -> AnyView
     });
     Effect::new(move |_| live.visit(place.get()));
     Effect::new(move |_| shortcuts(live));
-    view! { <Layout live/> }.into_any()
+    view! { <Layout live/> }.erase()
 }
 
 /// New chat from anywhere.
@@ -111,8 +113,8 @@ fn Layout(live: Live) -> impl IntoView {
 /// What the place shows.
 fn scene(live: Live, place: Place) -> AnyView {
     match place {
-        Place::New => view! { <Welcome/> }.into_any(),
-        Place::Conversation(id) => view! { <Conversation view=live.view(id)/> }.into_any(),
+        Place::New => view! { <Welcome/> }.erase(),
+        Place::Conversation(id) => view! { <Conversation view=live.view(id)/> }.erase(),
         Place::Nowhere => {
             browser::not_found();
             nothing_here("There is nothing at this address.")

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos_meta::Title;
 
-use super::browser;
+use super::{browser, erase::Erase};
 
 /// An address that names nothing.
 #[component]
@@ -13,6 +13,7 @@ pub fn NotFound() -> impl IntoView {
         <Title text="Not found · Parlor"/>
         <main class="lost">{nothing_here("There is nothing at this address.")}</main>
     }
+    .erase()
 }
 
 /// Says kindly that something is not there, and where to go from here.
@@ -24,5 +25,5 @@ pub fn nothing_here(what: &'static str) -> AnyView {
             <a class="button" href="/">"Start a new chat"</a>
         </div>
     }
-    .into_any()
+    .erase()
 }

@@ -22,6 +22,11 @@ pub fn pack() -> Result<()> {
         packed.display(),
         fs::metadata(&packed)?.len() as f64 / 1e6
     ));
+    say_sizes()
+}
+
+/// How many bytes a browser loads, once the release's site is built.
+pub fn say_sizes() -> Result<()> {
     for file in site::files_below(&site::folder(Mode::Release).join("pkg"))? {
         if file.extension().is_some_and(|extension| extension == "br") {
             say(&format!(

@@ -11,7 +11,7 @@ use super::{
     blocks::{self, Page},
     node::Nodes,
 };
-use crate::markdown::label_key;
+use crate::{markdown::label_key, ui::erase::Erase};
 
 /// The nodes that have an id, by the key of their label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub fn reference(label: &str, key: u64, page: &Page) -> AnyView {
             </a>
         </sup>
     }
-    .into_any()
+    .erase()
 }
 
 /// The note itself.
@@ -100,5 +100,5 @@ pub fn definition(label: &Arc<str>, key: u64, nodes: &Nodes, page: &Page) -> Any
             </Show>
         </div>
     }
-    .into_any()
+    .erase()
 }

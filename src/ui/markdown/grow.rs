@@ -5,6 +5,8 @@
 
 use leptos::prelude::*;
 
+use crate::ui::erase::Erase;
+
 /// How many items are in a chunk of a list.
 const ITEMS: usize = 64;
 
@@ -115,9 +117,9 @@ impl<T: Clone + Send + Sync + 'static> List<T> {
             let items = chunk.items;
             let item = item.clone();
             view! { <For each=move || items.get() key=key.clone() children=move |each: T| item(each)/> }
-                .into_any()
+                .erase()
         };
-        view! { <For each=move || chunks.get() key=|chunk| chunk.key children=chunk/> }.into_any()
+        view! { <For each=move || chunks.get() key=|chunk| chunk.key children=chunk/> }.erase()
     }
 }
 
@@ -190,7 +192,7 @@ impl Text {
     pub fn view(&self) -> AnyView {
         let piece = |piece: Piece| {
             let text = piece.text;
-            view! { <span class="md-lines">{move || text.get()}</span> }.into_any()
+            view! { <span class="md-lines">{move || text.get()}</span> }.erase()
         };
         self.pieces.view(|piece| piece.key, piece)
     }

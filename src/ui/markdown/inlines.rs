@@ -8,6 +8,7 @@ use super::{
     grow::List,
     node::{Piece, PieceKind},
 };
+use crate::ui::erase::Erase;
 
 /// What a link to somewhere else must not do: see this page, know where the reader came from, vouch for the target.
 const REL: &str = "noopener noreferrer nofollow";
@@ -27,12 +28,12 @@ fn one(piece: &Piece, page: &Page) -> AnyView {
     match &piece.kind {
         PieceKind::Text(text) => {
             let text = text.clone();
-            (move || text.get()).into_any()
+            (move || text.get()).erase()
         }
-        PieceKind::Code(text) => view! { <code>{text.to_string()}</code> }.into_any(),
-        PieceKind::Emphasis(children) => view! { <em>{all(children, page)}</em> }.into_any(),
-        PieceKind::Strong(children) => view! { <strong>{all(children, page)}</strong> }.into_any(),
-        PieceKind::Strikethrough(children) => view! { <del>{all(children, page)}</del> }.into_any(),
+        PieceKind::Code(text) => view! { <code>{text.to_string()}</code> }.erase(),
+        PieceKind::Emphasis(children) => view! { <em>{all(children, page)}</em> }.erase(),
+        PieceKind::Strong(children) => view! { <strong>{all(children, page)}</strong> }.erase(),
+        PieceKind::Strikethrough(children) => view! { <del>{all(children, page)}</del> }.erase(),
         PieceKind::Link {
             href,
             title,
@@ -44,7 +45,7 @@ fn one(piece: &Piece, page: &Page) -> AnyView {
                     {all(children, page)}
                 </a>
             }
-            .into_any()
+            .erase()
         }
         PieceKind::Image { href, title, alt } => {
             let name = if alt.trim().is_empty() {
@@ -58,9 +59,9 @@ fn one(piece: &Piece, page: &Page) -> AnyView {
                     {name}
                 </a>
             }
-            .into_any()
+            .erase()
         }
         PieceKind::Reference(label) => footnotes::reference(label, piece.key, page),
-        PieceKind::HardBreak => view! { <br/> }.into_any(),
+        PieceKind::HardBreak => view! { <br/> }.erase(),
     }
 }

@@ -6,6 +6,7 @@ use super::{footer::AnswerFooter, problem::Problem, thinking::Thinking};
 use crate::{
     protocol::{ConversationId, MessageId, RunStatus},
     ui::{
+        erase::Erase,
         live::{AnswerRow, PartRow},
         markdown::MarkdownView,
     },
@@ -49,14 +50,14 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
 fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
     let prefix = part_id(row.id, part.key);
     if !part.thinking {
-        return view! { <div class="prose"><MarkdownView state=part.prose prefix/></div> }.into_any();
+        return view! { <div class="prose"><MarkdownView state=part.prose prefix/></div> }.erase();
     }
     let (run, parts, key) = (row.run.clone(), row.parts.clone(), part.key);
     let active = Memo::new(move |_| {
         let last = parts.with(|parts| parts.last().is_some_and(|part| part.key == key));
         last && run.with(|run| run.status == RunStatus::Running)
     });
-    view! { <Thinking part prefix active/> }.into_any()
+    view! { <Thinking part prefix active/> }.erase()
 }
 
 /// What the ids inside a part begin with: unique on the page.
@@ -79,7 +80,7 @@ pub fn activity(text: String) -> AnyView {
             <span class="activity-text">{text}</span>
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 /// Three dots that move.

@@ -10,7 +10,9 @@ use leptos::{html, prelude::*};
 
 use self::{answer::Answer, footer::CopyButton, scroll::Follower};
 use super::{
-    browser, icons,
+    browser,
+    erase::Erase,
+    icons,
     live::{ConversationView, Phase, Row, UserRow, use_live},
     not_found::nothing_here,
     place::Place,
@@ -23,7 +25,7 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
     let live = use_live();
     let phase = view.phase.clone();
     move || match phase.get() {
-        Phase::Ready => view! { <Transcript view=view.clone()/> }.into_any(),
+        Phase::Ready => view! { <Transcript view=view.clone()/> }.erase(),
         Phase::Loading => loading(),
         Phase::Missing => {
             browser::not_found();
@@ -38,14 +40,14 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
                     <button type="button" class="button" on:click=move |_| live.visit(place)>"Try again"</button>
                 </div>
             }
-            .into_any()
+            .erase()
         }
     }
 }
 
 /// Shown only to those who wait for long.
 fn loading() -> AnyView {
-    view! { <div class="notice notice-waiting" role="status">"Loading the conversation…"</div> }.into_any()
+    view! { <div class="notice notice-waiting" role="status">"Loading the conversation…"</div> }.erase()
 }
 
 #[component]
@@ -87,8 +89,8 @@ fn Transcript(view: ConversationView) -> impl IntoView {
             >
                 <For each=move || rows.get() key=Row::id let:row>
                     {match row {
-                        Row::User(row) => view! { <Question row/> }.into_any(),
-                        Row::Answer(row) => view! { <Answer conversation_id=id row/> }.into_any(),
+                        Row::User(row) => view! { <Question row/> }.erase(),
+                        Row::Answer(row) => view! { <Answer conversation_id=id row/> }.erase(),
                     }}
                 </For>
                 {move || (waiting.get() && started.get().is_none()).then(|| answer::activity("Sending…".into()))}
