@@ -2,10 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{MessageId, Timestamp};
+use super::{
+    MessageId, Timestamp,
+    flat::{FlatMessage, FlatPart},
+};
 
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "FlatMessage")]
 pub struct Message {
     pub id: MessageId,
     /// The message that this one answers or follows; `None` for a conversation's first.
@@ -16,7 +20,7 @@ pub struct Message {
 }
 
 /// What differs by who wrote the message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum MessageBody {
     /// Written by the person.
@@ -26,7 +30,7 @@ pub enum MessageBody {
 }
 
 /// What a run has produced, and where the run stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AssistantMessage {
     /// The model that answers, as `endpoint/model`.
     pub model: String,
@@ -34,13 +38,13 @@ pub struct AssistantMessage {
     /// One node a model call, in order.
     pub nodes: Vec<Node>,
     /// What the run is doing while nothing of it can be shown yet, such as "Thinking...".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub activity: Option<String>,
     /// Why the run failed or was interrupted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<RunError>,
     /// When the run ended; `None` while it has not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
 
@@ -52,7 +56,7 @@ pub struct Node {
 
 /// A piece of a node. Its place in the node is the order in which the model produced it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case", try_from = "FlatPart")]
 pub enum Part {
     /// The model's reasoning, as Markdown.
     Thinking { text: String },

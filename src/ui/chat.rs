@@ -17,7 +17,7 @@ use super::{
     live::Live,
     models::Models,
     not_found::nothing_here,
-    page::Page,
+    page::{Page, PageCodec},
     place::Place,
     sidebar::Sidebar,
     toast::ToastArea,
@@ -41,7 +41,7 @@ pub fn Chat() -> impl IntoView {
             },
         );
     });
-    let page = OnceResource::new_blocking(Page::load(place.get_untracked()));
+    let page = OnceResource::<_, PageCodec>::new_with_options(Page::load(place.get_untracked()), true);
     view! {
         <Suspense>
             {move || Suspend::new(async move { begin(page.await, place, go) })}

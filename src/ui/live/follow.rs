@@ -141,7 +141,7 @@ impl Live {
         let mut changes = Vec::new();
         let mut lost = !decoded;
         for frame in frames {
-            match serde_json::from_str::<Event>(&frame.data) {
+            match serde_json::from_slice::<Event>(frame.data.as_bytes()) {
                 Ok(event) => self.with(|state| state.session.apply(&event, &mut changes)),
                 // Just now the server cannot read its log; the stream ends, and the link tries again.
                 Err(_) if is_unavailable(&frame.data) => {}
@@ -209,5 +209,5 @@ impl Live {
 }
 
 fn is_unavailable(data: &str) -> bool {
-    matches!(serde_json::from_str(data), Ok(Notice::Unavailable))
+    matches!(serde_json::from_slice(data.as_bytes()), Ok(Notice::Unavailable))
 }
