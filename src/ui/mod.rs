@@ -14,6 +14,7 @@ mod clock;
 mod composer;
 mod delete;
 mod drafts;
+mod each;
 mod erase;
 mod header;
 mod icons;

@@ -2,14 +2,14 @@
 
 use leptos::prelude::*;
 
-use super::{browser, icons};
+use super::{browser, each::Each, icons};
 
 const SHOWN_MS: f64 = 6000.0;
 
 /// One note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Toast {
-    number: u32,
+    number: u64,
     text: String,
 }
 
@@ -17,7 +17,7 @@ struct Toast {
 #[derive(Clone, Copy)]
 pub struct Toasts {
     shown: RwSignal<Vec<Toast>>,
-    count: StoredValue<u32>,
+    count: StoredValue<u64>,
 }
 
 impl Toasts {
@@ -41,7 +41,7 @@ impl Toasts {
         browser::after(SHOWN_MS, move || self.dismiss(number)).forget();
     }
 
-    fn dismiss(self, number: u32) {
+    fn dismiss(self, number: u64) {
         self.shown
             .update(|toasts| toasts.retain(|toast| toast.number != number));
     }
@@ -52,7 +52,7 @@ impl Toasts {
 pub fn ToastArea(toasts: Toasts) -> impl IntoView {
     view! {
         <div class="toasts" role="status" aria-live="polite">
-            <For each=move || toasts.shown.get() key=|toast| toast.number let:toast>
+            <Each of=move || toasts.shown.get() key=|toast| toast.number let:toast>
                 <div class="toast">
                     <span>{toast.text}</span>
                     <button
@@ -64,7 +64,7 @@ pub fn ToastArea(toasts: Toasts) -> impl IntoView {
                         {icons::close()}
                     </button>
                 </div>
-            </For>
+            </Each>
         </div>
     }
 }

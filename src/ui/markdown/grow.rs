@@ -5,7 +5,7 @@
 
 use leptos::prelude::*;
 
-use crate::ui::erase::Erase;
+use crate::ui::{each::Each, erase::Erase};
 
 /// How many items are in a chunk of a list.
 const ITEMS: usize = 64;
@@ -21,7 +21,7 @@ pub struct List<T: Send + Sync + 'static> {
 
 #[derive(Clone, Debug)]
 struct Chunk<T: Send + Sync + 'static> {
-    key: usize,
+    key: u64,
     items: ArcRwSignal<Vec<T>>,
 }
 
@@ -93,7 +93,7 @@ impl<T: Clone + Send + Sync + 'static> List<T> {
                 break;
             }
             chunks.push(Chunk {
-                key: at + used + chunks.len(),
+                key: (at + used + chunks.len()) as u64,
                 items: ArcRwSignal::new(items),
             });
         }
@@ -116,10 +116,9 @@ impl<T: Clone + Send + Sync + 'static> List<T> {
         let chunk = move |chunk: Chunk<T>| {
             let items = chunk.items;
             let item = item.clone();
-            view! { <For each=move || items.get() key=key.clone() children=move |each: T| item(each)/> }
-                .erase()
+            view! { <Each of=move || items.get() key=key.clone() children=item/> }
         };
-        view! { <For each=move || chunks.get() key=|chunk| chunk.key children=chunk/> }.erase()
+        view! { <Each of=move || chunks.get() key=|chunk| chunk.key children=chunk/> }.erase()
     }
 }
 

@@ -7,7 +7,7 @@ mod item;
 use leptos::{html, prelude::*};
 
 use self::{groups::by_day, item::Item};
-use super::{browser, icons, live::use_live};
+use super::{browser, each::Each, icons, live::use_live};
 
 /// Brand, *New chat*, and the conversations by day.
 #[component]
@@ -57,20 +57,20 @@ fn List() -> impl IntoView {
     let labels = move || groups.with(|groups| groups.iter().map(|group| group.group).collect::<Vec<_>>());
     view! {
         <div class="list">
-            <For each=labels key=|group| *group let:group>
+            <Each of=labels key=|group| *group let:group>
                 <section class="list-group">
                     <h2>{group.label()}</h2>
                     <ul>
-                        <For
-                            each=move || groups.with(|groups| groups::rows(groups, group))
+                        <Each
+                            of=move || groups.with(|groups| groups::rows(groups, group))
                             key=|row| row.id
                             let:row
                         >
                             <Item row/>
-                        </For>
+                        </Each>
                     </ul>
                 </section>
-            </For>
+            </Each>
             <Show when=move || live.has_more.get()>
                 <Older/>
             </Show>

@@ -6,6 +6,7 @@ use super::{footer::AnswerFooter, problem::Problem, thinking::Thinking};
 use crate::{
     protocol::{ConversationId, MessageId, RunStatus},
     ui::{
+        each::Each,
         erase::Erase,
         live::{AnswerRow, PartRow},
         markdown::MarkdownView,
@@ -37,7 +38,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     view! {
         <article class="message answer" aria-label="Answer">
             <h2 class="visually-hidden">"Answer"</h2>
-            <For each=move || parts.get() key=|part| part.key children=part/>
+            <Each of=move || parts.get() key=|part| part.key children=part/>
             {move || doing.get().map(activity)}
             {move || problem.get().map(|(status, error)| view! {
                 <Problem conversation_id message_id status error/>

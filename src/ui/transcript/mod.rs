@@ -11,6 +11,7 @@ use leptos::{html, prelude::*};
 use self::{answer::Answer, footer::CopyButton, scroll::Follower};
 use super::{
     browser,
+    each::Each,
     erase::Erase,
     icons,
     live::{ConversationView, Phase, Row, UserRow, use_live},
@@ -87,12 +88,12 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                 aria-live="polite"
                 aria-busy=move || busy.get().is_some().to_string()
             >
-                <For each=move || rows.get() key=Row::id let:row>
+                <Each of=move || rows.get() key=Row::id let:row>
                     {match row {
                         Row::User(row) => view! { <Question row/> }.erase(),
                         Row::Answer(row) => view! { <Answer conversation_id=id row/> }.erase(),
                     }}
-                </For>
+                </Each>
                 {move || (waiting.get() && started.get().is_none()).then(|| answer::activity("Sending…".into()))}
             </div>
         </div>
