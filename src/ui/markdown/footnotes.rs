@@ -35,7 +35,7 @@ impl Footnotes {
 /// A label as a part of an id: letters and digits stay, of the rest their numbers.
 fn slug(label: &str) -> String {
     let mut slug = String::new();
-    for c in label_key(label).chars().flat_map(char::to_lowercase) {
+    for c in label_key(label).chars() {
         if c.is_alphanumeric() {
             slug.push(c);
         } else {
