@@ -2,7 +2,10 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use leptos::web_sys::{Element, HtmlDialogElement, HtmlElement, HtmlTextAreaElement};
+use leptos::{
+    prelude::{AnyView, IntoAny, RenderHtml},
+    web_sys::{Element, HtmlDialogElement, HtmlElement, HtmlTextAreaElement},
+};
 
 use super::{Presence, StreamEvent};
 use crate::protocol::Timestamp;
@@ -75,6 +78,11 @@ pub fn fit_height(_area: &HtmlTextAreaElement) {}
 pub fn show_modal(_dialog: &HtmlDialogElement) {}
 
 pub fn close_popover(_element: &HtmlElement) {}
+
+/// Called by the server.
+pub fn erase<V: RenderHtml>(view: V) -> AnyView {
+    view.into_any()
+}
 
 pub struct Watch;
 
