@@ -20,7 +20,7 @@ pub struct Message {
 }
 
 /// What differs by who wrote the message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum MessageBody {
     /// Written by the person.
@@ -30,7 +30,7 @@ pub enum MessageBody {
 }
 
 /// What a run has produced, and where the run stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssistantMessage {
     /// The model that answers, as `endpoint/model`.
     pub model: String,
@@ -38,13 +38,13 @@ pub struct AssistantMessage {
     /// One node a model call, in order.
     pub nodes: Vec<Node>,
     /// What the run is doing while nothing of it can be shown yet, such as "Thinking...".
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub activity: Option<String>,
     /// Why the run failed or was interrupted.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RunError>,
     /// When the run ended; `None` while it has not.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
 
