@@ -141,3 +141,124 @@ impl TryFrom<FlatPart> for Part {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_reads_back_as_what_was_written() {
+        let (id, at, text) = (MessageId::new(), Timestamp(1), String::from("text"));
+        let error = RunError {
+            code: "code".into(),
+            message: text.clone(),
+            hint: String::new(),
+        };
+        let bodies = [
+            EventBody::ConversationCreated {
+                title: text.clone(),
+                created_at: at,
+            },
+            EventBody::ConversationRenamed { title: text.clone() },
+            EventBody::ModelChosen { model: text.clone() },
+            EventBody::ConversationDeleted,
+            EventBody::LeafSelected { leaf_id: id },
+            EventBody::UserMessageSaved {
+                user_message_id: id,
+                expected_assistant_message_id: MessageId::new(),
+                parent_id: None,
+                text: text.clone(),
+                created_at: at,
+            },
+            EventBody::RunStarted {
+                parent_id: id,
+                model: text.clone(),
+                created_at: at,
+            },
+            EventBody::Status {
+                message: text.clone(),
+            },
+            EventBody::Thinking {
+                node: 0,
+                part: 1,
+                offset: 2,
+                text: text.clone(),
+            },
+            EventBody::TextDelta {
+                node: 0,
+                part: 1,
+                offset: 2,
+                text: text.clone(),
+            },
+            EventBody::Complete { ended_at: at },
+            EventBody::Cancelled { ended_at: at },
+            EventBody::Error {
+                status: RunStatus::Failed,
+                error,
+                message: text,
+                ended_at: at,
+            },
+            EventBody::Empty,
+        ];
+        for body in bodies {
+            // A body that is added has to be added above and in `try_from`.
+            match &body {
+                EventBody::ConversationCreated { .. }
+                | EventBody::ConversationRenamed { .. }
+                | EventBody::ModelChosen { .. }
+                | EventBody::ConversationDeleted
+                | EventBody::LeafSelected { .. }
+                | EventBody::UserMessageSaved { .. }
+                | EventBody::RunStarted { .. }
+                | EventBody::Status { .. }
+                | EventBody::Thinking { .. }
+                | EventBody::TextDelta { .. }
+                | EventBody::Complete { .. }
+                | EventBody::Cancelled { .. }
+                | EventBody::Error { .. }
+                | EventBody::Empty => {}
+            }
+            let event = Event {
+                position: Position(7),
+                conversation_id: ConversationId::new(),
+                message_id: Some(id),
+                body,
+            };
+            let json = serde_json::to_vec(&event).unwrap();
+            assert_eq!(serde_json::from_slice::<Event>(&json).unwrap(), event);
+        }
+    }
+
+    #[test]
+    fn every_message_reads_back_as_what_was_written() {
+        let parts = vec![
+            Part::Thinking { text: "why".into() },
+            Part::Text { text: "what".into() },
+        ];
+        let mut answer = AssistantMessage::started("endpoint/model");
+        answer.nodes.push(Node { parts });
+        for body in [
+            MessageBody::User { text: "hi".into() },
+            MessageBody::Assistant(answer),
+        ] {
+            let message = Message {
+                id: MessageId::new(),
+                parent_id: None,
+                created_at: Timestamp(1),
+                body,
+            };
+            let json = serde_json::to_vec(&message).unwrap();
+            assert_eq!(serde_json::from_slice::<Message>(&json).unwrap(), message);
+        }
+    }
+
+    #[test]
+    fn what_is_missing_or_unknown_is_named() {
+        let read = |kind: &str| {
+            let json = serde_json::json!({ "position": 1, "conversation_id": ConversationId::new(), "type": kind });
+            serde_json::from_value::<Event>(json).unwrap_err().to_string()
+        };
+        assert_eq!(read("status"), "the field `message` is missing");
+        assert_eq!(read("news"), "`news` is not known");
+    }
+}
