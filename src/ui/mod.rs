@@ -30,6 +30,7 @@ mod theme;
 mod toast;
 mod transcript;
 mod welcome;
+mod when;
 
 use leptos::prelude::*;
 use leptos_meta::provide_meta_context;

@@ -6,10 +6,13 @@ use leptos::{ev, html, prelude::*};
 
 use self::picker::{ModelPicker, Problems};
 use super::{
-    browser, drafts, icons,
+    browser, drafts,
+    erase::Erase,
+    icons,
     live::{Live, Phase, use_live},
     models::Models,
     place::Place,
+    when::When,
 };
 
 /// The box, the model, and *Send*, which is *Stop* while this conversation is being answered.
@@ -70,13 +73,13 @@ pub fn Composer() -> impl IntoView {
             }
         >
             <Unsent/>
-            <Show when=move || busy.get()>
+            <When when=move || busy.get()>
                 <p class="composer-note without-script">
                     "The answer is still being written. Load the page again to see more of it."
                 </p>
-            </Show>
+            </When>
             <div class="composer-box">
-                {move || id().map(|id| view! { <input type="hidden" name="conversation_id" value=id.to_string()/> })}
+                {move || id().map(|id| view! { <input type="hidden" name="conversation_id" value=id.to_string()/> }.erase())}
                 <label class="visually-hidden" for="message">"Message"</label>
                 <textarea
                     node_ref=area
@@ -145,6 +148,7 @@ fn Unsent() -> impl IntoView {
                     <span>"Not sent. " {error}</span>
                 </p>
             }
+            .erase()
         })
     };
     view! { <div role="alert">{shown}</div> }

@@ -11,7 +11,7 @@ use super::{
     blocks::{self, Page},
     node::Nodes,
 };
-use crate::{markdown::label_key, ui::erase::Erase};
+use crate::{markdown::label_key, ui::{erase::Erase, when::When}};
 
 /// The nodes that have an id, by the key of their label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,11 +93,11 @@ pub fn definition(label: &Arc<str>, key: u64, nodes: &Nodes, page: &Page) -> Any
         <div class="md-note" role="note" id=move || first.get().then(|| id.clone())>
             <span class="md-note-label">{label.to_string()}</span>
             <div class="md-note-text">{blocks::all(nodes, page)}</div>
-            <Show when=move || referred.get()>
+            <When when=move || referred.get()>
                 <a class="md-note-back" href=back.clone() aria-label=name.clone()>
                     "↩"
                 </a>
-            </Show>
+            </When>
         </div>
     }
     .erase()

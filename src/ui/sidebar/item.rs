@@ -60,7 +60,7 @@ fn Entry(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoV
             <span class="item-title">{move || shown.get()}</span>
             {move || running.get().then(|| view! {
                 <span class="item-dot"><span class="visually-hidden">"is answering"</span></span>
-            })}
+            }.erase())}
         </a>
         <div class="item-actions needs-script">
             <button

@@ -7,7 +7,7 @@ mod item;
 use leptos::{html, prelude::*};
 
 use self::{groups::by_day, item::Item};
-use super::{browser, each::Each, icons, live::use_live};
+use super::{browser, each::Each, icons, live::use_live, when::When};
 
 /// Brand, *New chat*, and the conversations by day.
 #[component]
@@ -71,12 +71,12 @@ fn List() -> impl IntoView {
                     </ul>
                 </section>
             </Each>
-            <Show when=move || live.has_more.get()>
+            <When when=move || live.has_more.get()>
                 <Older/>
-            </Show>
-            <Show when=move || live.list.with(Vec::is_empty)>
+            </When>
+            <When when=move || live.list.with(Vec::is_empty)>
                 <p class="list-empty">"Your conversations will be listed here."</p>
-            </Show>
+            </When>
         </div>
     }
 }

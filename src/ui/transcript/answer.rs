@@ -42,7 +42,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             {move || doing.get().map(activity)}
             {move || problem.get().map(|(status, error)| view! {
                 <Problem conversation_id message_id status error/>
-            })}
+            }.erase())}
             <AnswerFooter conversation_id row/>
         </article>
     }

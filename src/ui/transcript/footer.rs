@@ -6,7 +6,9 @@ use super::Time;
 use crate::{
     protocol::{AssistantMessage, ConversationId, Message, MessageId, RunStatus},
     ui::{
-        browser, icons,
+        browser,
+        erase::Erase,
+        icons,
         live::{AnswerRow, Siblings, use_live},
         models,
     },
@@ -53,6 +55,7 @@ pub fn AnswerFooter(conversation_id: ConversationId, row: AnswerRow) -> impl Int
                     </button>
                 </footer>
             }
+            .erase()
         })
         };
     view! { {foot} }
@@ -92,6 +95,7 @@ fn SiblingSwitch(conversation_id: ConversationId, siblings: ArcRwSignal<Siblings
                     {step(next, "Next answer", icons::next())}
                 </span>
             }
+            .erase()
         })
     }
 }

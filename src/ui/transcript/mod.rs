@@ -17,6 +17,7 @@ use super::{
     live::{ConversationView, Phase, Row, UserRow, use_live},
     not_found::nothing_here,
     place::Place,
+    when::When,
 };
 use crate::protocol::Timestamp;
 
@@ -97,11 +98,11 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                 {move || (waiting.get() && started.get().is_none()).then(|| answer::activity("Sending…".into()))}
             </div>
         </div>
-        <Show when=move || !follower.at_end()>
+        <When when=move || !follower.at_end()>
             <button type="button" class="jump" on:click=move |_| follower.stick()>
                 {icons::down()} "Jump to latest"
             </button>
-        </Show>
+        </When>
     }
 }
 

@@ -41,7 +41,7 @@ pub fn Thinking(part: PartRow, prefix: String, active: Memo<bool>) -> impl IntoV
         <details class="thinking" on:toggle=toggled>
             <summary>{summary}</summary>
             <div class="thinking-text">
-                {move || seen.get().then(|| view! { <MarkdownView state=prose.clone() prefix=prefix.clone()/> })}
+                {move || seen.get().then(|| view! { <MarkdownView state=prose.clone() prefix=prefix.clone()/> }.erase())}
             </div>
         </details>
     }
