@@ -7,8 +7,8 @@
 use serde::Deserialize;
 
 use super::{
-    AssistantMessage, ConversationId, Event, EventBody, Message, MessageBody, MessageId, Node, Part, Position,
-    RunError, RunStatus, Timestamp,
+    AssistantMessage, ConversationId, Event, EventBody, Message, MessageBody, MessageId, Node, Part,
+    Position, RunError, RunStatus, Timestamp,
 };
 
 /// Why an object is not one of ours.
@@ -255,7 +255,8 @@ mod tests {
     #[test]
     fn what_is_missing_or_unknown_is_named() {
         let read = |kind: &str| {
-            let json = serde_json::json!({ "position": 1, "conversation_id": ConversationId::new(), "type": kind });
+            let json =
+                serde_json::json!({ "position": 1, "conversation_id": ConversationId::new(), "type": kind });
             serde_json::from_value::<Event>(json).unwrap_err().to_string()
         };
         assert_eq!(read("status"), "the field `message` is missing");

@@ -11,7 +11,10 @@ use super::{
     blocks::{self, Page},
     node::Nodes,
 };
-use crate::{markdown::label_key, ui::{erase::Erase, when::When}};
+use crate::{
+    markdown::label_key,
+    ui::{erase::Erase, when::When},
+};
 
 /// The nodes that have an id, by the key of their label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -26,16 +26,20 @@ pub fn AnswerFooter(conversation_id: ConversationId, row: AnswerRow) -> impl Int
         ..
     } = row;
     let status = Memo::new(move |_| run.with(|run| run.status));
-    let foot =
-        move || {
-            let status = status.get();
-            status.is_terminal().then(|| {
+    let foot = move || {
+        let status = status.get();
+        status.is_terminal().then(|| {
             let live = use_live();
             let text = move || {
                 let text = |transcript: &crate::protocol::Transcript| {
-                    transcript.message(id).and_then(Message::assistant).map(AssistantMessage::text)
+                    transcript
+                        .message(id)
+                        .and_then(Message::assistant)
+                        .map(AssistantMessage::text)
                 };
-                live.with_transcript(conversation_id, text).flatten().unwrap_or_default()
+                live.with_transcript(conversation_id, text)
+                    .flatten()
+                    .unwrap_or_default()
             };
             view! {
                 <footer class="message-foot">
@@ -57,7 +61,7 @@ pub fn AnswerFooter(conversation_id: ConversationId, row: AnswerRow) -> impl Int
             }
             .erase()
         })
-        };
+    };
     view! { {foot} }
 }
 

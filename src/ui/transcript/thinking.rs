@@ -30,8 +30,7 @@ pub fn Thinking(part: PartRow, prefix: String, active: Memo<bool>) -> impl IntoV
             }
             .erase()
         } else {
-            view! { <span>{move || if open.get() { "Hide details" } else { "Show details" }}</span> }
-                .erase()
+            view! { <span>{move || if open.get() { "Hide details" } else { "Show details" }}</span> }.erase()
         }
     };
     // Whoever reads without scripts can open what the server rendered. What streams in while it is folded
