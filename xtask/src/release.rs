@@ -57,10 +57,11 @@ pub fn optimise(wasm_opt: &Path, wasm: &Path) -> Result<()> {
         command.arg(wasm_opt).args(FEATURES).args(options);
         cargo::check(command.arg(wasm).arg("-o").arg(wasm))
     };
+    // -Oz makes a smaller file of which Brotli makes a larger one.
     // Functions of one name are much alike: side by side, Brotli makes less of them (1 %). And the first kilobyte of
     // the memory is the very end of the stack, which grows downwards: no pointer points there.
     run(&[
-        "-Oz",
+        "-Os",
         "--low-memory-unused",
         "--reorder-functions-by-name",
         "--debuginfo",
