@@ -1,7 +1,7 @@
 //! Reading what is flat on the wire: an event or a message is one JSON object, with a word that says which kind it is.
 //!
 //! serde can derive that reading as well (`flatten` with a tagged enum), but what it derives keeps the object in a
-//! buffer of its own and reads from there with a second set of everything: a tenth of the WASM. Here the object is
+//! buffer of its own and reads from there with a second set of everything, which made the WASM larger. Here the object is
 //! read into a plain struct of all fields that there may be, and the kind then takes those that it needs.
 
 use serde::Deserialize;

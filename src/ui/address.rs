@@ -1,6 +1,6 @@
 //! The page's address, and going from one to another without loading the page again.
 //!
-//! There are two kinds of address, and [`Place`] knows them. Leptos's router, made for many, was a fifteenth of the
+//! There are two kinds of address, and [`Place`] knows them. Leptos's router, made for many, was a tenth of the
 //! WASM.
 
 use leptos::prelude::*;
