@@ -40,5 +40,5 @@ pub mod storage;
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn hydrate() {
     console_error_panic_hook::set_once();
-    leptos::mount::hydrate_body(ui::root_here);
+    leptos::mount::hydrate_body(ui::Root);
 }

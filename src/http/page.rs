@@ -3,12 +3,11 @@
 use axum::{
     Router,
     extract::{Request, State},
-    http::{HeaderValue, StatusCode, header, request::Parts},
+    http::{HeaderValue, StatusCode, header},
     response::Response,
-    routing::get,
 };
 use leptos::{nonce::use_nonce, prelude::*};
-use leptos_axum::{LeptosRoutes, ResponseOptions};
+use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
 use leptos_meta::MetaTags;
 use tower_http::limit::RequestBodyLimitLayer;
 
@@ -24,17 +23,14 @@ const THEME: &str = "try{const t=localStorage.getItem('parlor-theme');\
 
 /// The pages, the server functions that they call, and what they are made of.
 pub fn routes(app: &AppState) -> Router<AppState> {
+    let pages = generate_route_list(Root);
     let context = {
         let app = app.clone();
         move || provide_context(app.clone())
     };
-    let page = get(leptos_axum::render_app_async_with_context(context.clone(), shell));
     Router::new()
-        .route("/", page.clone())
-        .route("/c/{id}", page)
-        // The server functions: it knows them all.
-        .leptos_routes_with_context(app, Vec::new(), context, shell)
-        // They read their bodies themselves, past the limit of the other handlers.
+        .leptos_routes_with_context(app, pages, context, shell)
+        // Server functions read their bodies themselves, past the limit of the other handlers.
         .layer(RequestBodyLimitLayer::new(app.settings.limits.request_bytes))
         .merge(assets::router())
         .fallback(not_found)
@@ -58,7 +54,6 @@ fn shell() -> impl IntoView {
         // A page is one person's, and as of now.
         response.insert_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
-    let path = expect_context::<Parts>().uri.path().to_owned();
     let Manifest { js, wasm, css } = Manifest::current();
     let start = format!(
         "import init, {{ hydrate }} from {js:?}; init({{ module_or_path: {wasm:?} }}).then(hydrate);"
@@ -80,7 +75,7 @@ fn shell() -> impl IntoView {
                 <MetaTags/>
             </head>
             <body>
-                <Root path/>
+                <Root/>
                 <script nonce=nonce>{SHOW_THE_END}</script>
             </body>
         </html>

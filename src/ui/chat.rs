@@ -2,9 +2,13 @@
 
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 use leptos_meta::Title;
+use leptos_router::{
+    NavigateOptions,
+    components::Outlet,
+    hooks::{use_location, use_navigate},
+};
 
 use super::{
-    address::Address,
     browser,
     composer::Composer,
     delete::{DeleteDialog, Deletion},
@@ -24,14 +28,25 @@ use super::{
 /// Everything: the server waits for the page's snapshots and renders them; the browser finds them in the page.
 #[component]
 pub fn Chat() -> impl IntoView {
-    let address = expect_context::<Address>();
-    let place = Memo::new(move |_| address.place());
-    let go = Callback::new(move |(place, replace): (Place, bool)| address.go(&place.path(), replace));
+    let pathname = use_location().pathname;
+    let place = Memo::new(move |_| pathname.with(|path| Place::of(path)));
+    let navigate = use_navigate();
+    let go = Callback::new(move |(place, replace): (Place, bool)| {
+        navigate(
+            &place.path(),
+            NavigateOptions {
+                replace,
+                scroll: false,
+                ..NavigateOptions::default()
+            },
+        );
+    });
     let page = OnceResource::<_, PageCodec>::new_with_options(Page::load(place.get_untracked()), true);
     view! {
         <Suspense>
             {move || Suspend::new(async move { begin(page.await, place, go) })}
         </Suspense>
+        <Outlet/>
     }
     .erase()
 }

@@ -1,6 +1,6 @@
 //! The page: Leptos components, the live state that they read, and the small boundary to the browser.
 //!
-//! - [`page`]: the snapshots that a page begins with; [`address`] and [`place`]: where it is
+//! - [`page`]: the snapshots that a page begins with; [`place`]: what its address names
 //! - [`live`]: the state that the stream of events keeps true, and the intents that change it
 //! - [`chat`]: the one layout, with [`sidebar`], [`header`], [`transcript`], [`welcome`] and [`composer`] in it
 //! - [`markdown`]: text of a model as views that follow it while it grows
@@ -8,7 +8,6 @@
 //!
 //! Nothing here decides what an event means (that is `protocol`), nor what an intent does (that is the server).
 
-mod address;
 mod browser;
 mod chat;
 mod clock;
@@ -34,29 +33,29 @@ mod when;
 
 use leptos::prelude::*;
 use leptos_meta::provide_meta_context;
+use leptos_router::{
+    SsrMode,
+    components::{ParentRoute, Route, Router, Routes},
+    path,
+};
 
-use self::{address::Address, chat::Chat, erase::Erase, not_found::NotFound};
+use self::{chat::Chat, not_found::NotFound};
 
 /// The whole page, for the server to render and the browser to take over.
 ///
-/// All of the chat is one view: going from one conversation to another, or from a new chat to the conversation that it
-/// became, keeps everything in place.
+/// All of the chat is one parent route: going from one conversation to another, or from a new chat to the
+/// conversation that it became, keeps everything in place.
 #[component]
-pub fn Root(
-    /// Of the address.
-    path: String,
-) -> impl IntoView {
+pub fn Root() -> impl IntoView {
     provide_meta_context();
-    let address = Address::new(path);
-    provide_context(address);
-    let is_chat = Memo::new(move |_| address.is_chat());
-    move || match is_chat.get() {
-        true => view! { <Chat/> }.erase(),
-        false => view! { <NotFound/> }.erase(),
+    view! {
+        <Router>
+            <Routes fallback=NotFound>
+                <ParentRoute path=path!("") view=Chat ssr=SsrMode::Async>
+                    <Route path=path!("/") view=|| () ssr=SsrMode::Async/>
+                    <Route path=path!("/c/:id") view=|| () ssr=SsrMode::Async/>
+                </ParentRoute>
+            </Routes>
+        </Router>
     }
-}
-
-/// The whole page, in the browser that shows it.
-pub fn root_here() -> impl IntoView {
-    view! { <Root path=browser::path()/> }
 }

@@ -5,8 +5,6 @@
 //! compiled; the few that are called while rendering say so.
 
 #[cfg(feature = "hydrate")]
-mod address;
-#[cfg(feature = "hydrate")]
 mod dom;
 #[cfg(feature = "hydrate")]
 mod erase;
@@ -17,7 +15,7 @@ mod storage;
 #[cfg(feature = "hydrate")]
 mod time;
 #[cfg(feature = "hydrate")]
-pub use self::{address::*, dom::*, erase::*, events::*, storage::*, time::*};
+pub use self::{dom::*, erase::*, events::*, storage::*, time::*};
 
 #[cfg(not(feature = "hydrate"))]
 mod stub;

@@ -59,16 +59,6 @@ pub fn is_hidden() -> bool {
     false
 }
 
-pub fn path() -> String {
-    String::new()
-}
-
-pub fn set_path(_path: &str, _replace: bool) {}
-
-pub fn on_back_or_forward(_call: impl Fn(String) + 'static) {}
-
-pub fn on_link(_call: impl Fn(&str) -> bool + 'static) {}
-
 pub fn stored(_key: &str) -> Option<String> {
     None
 }
