@@ -5,6 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use unicase::UniCase;
+
 /// A link definition, `[label]: href "title"`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Definition {
@@ -50,7 +52,8 @@ pub fn key(label: &str) -> String {
         .chars()
         .filter(|c| !c.is_whitespace() && !matches!(c, '>' | '\\'))
         .collect();
-    bare.to_lowercase().to_uppercase()
+    // As the parser does it, whose tables are there anyway.
+    UniCase::unicode(bare).to_folded_case()
 }
 
 /// The brackets of a text that may be references.

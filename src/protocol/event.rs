@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationId, MessageId, RunError, RunStatus, Timestamp};
+use super::{ConversationId, MessageId, RunError, RunStatus, Timestamp, flat::FlatEvent};
 
 /// A place in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -18,18 +18,19 @@ impl Position {
 
 /// One entry of a user's log. On the wire it is one flat JSON object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "FlatEvent")]
 pub struct Event {
     pub position: Position,
     pub conversation_id: ConversationId,
     /// The run that the event belongs to; `None` for what concerns the conversation as a whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<MessageId>,
     #[serde(flatten)]
     pub body: EventBody,
 }
 
 /// What happened.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventBody {
     /// A conversation came to be, with its first message.

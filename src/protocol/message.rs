@@ -2,10 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{MessageId, Timestamp};
+use super::{
+    MessageId, Timestamp,
+    flat::{FlatMessage, FlatPart},
+};
 
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "FlatMessage")]
 pub struct Message {
     pub id: MessageId,
     /// The message that this one answers or follows; `None` for a conversation's first.
@@ -52,7 +56,7 @@ pub struct Node {
 
 /// A piece of a node. Its place in the node is the order in which the model produced it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case", try_from = "FlatPart")]
 pub enum Part {
     /// The model's reasoning, as Markdown.
     Thinking { text: String },

@@ -7,6 +7,7 @@
 pub mod chat;
 pub mod conversation_list;
 pub mod event;
+mod flat;
 pub mod id;
 pub mod intent;
 pub mod message;

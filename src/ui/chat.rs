@@ -9,9 +9,20 @@ use leptos_router::{
 };
 
 use super::{
-    browser, composer::Composer, delete::Deletion, header::Header, live::Live, models::Models,
-    not_found::nothing_here, page::Page, place::Place, sidebar::Sidebar, toast::ToastArea,
-    transcript::Conversation, welcome::Welcome,
+    browser,
+    composer::Composer,
+    delete::Deletion,
+    erase::Erase,
+    header::Header,
+    live::Live,
+    models::Models,
+    not_found::nothing_here,
+    page::{Page, PageCodec},
+    place::Place,
+    sidebar::Sidebar,
+    toast::ToastArea,
+    transcript::Conversation,
+    welcome::Welcome,
 };
 
 /// Everything: the server waits for the page's snapshots and renders them; the browser finds them in the page.
@@ -30,13 +41,14 @@ pub fn Chat() -> impl IntoView {
             },
         );
     });
-    let page = OnceResource::new_blocking(Page::load(place.get_untracked()));
+    let page = OnceResource::<_, PageCodec>::new_with_options(Page::load(place.get_untracked()), true);
     view! {
         <Suspense>
             {move || Suspend::new(async move { begin(page.await, place, go) })}
         </Suspense>
         <Outlet/>
     }
+    .erase()
 }
 
 fn begin(page: Page, place: Memo<Place>, go: Callback<(Place, bool)>) -> AnyView {
@@ -54,7 +66,7 @@ fn begin(page: Page, place: Memo<Place>, go: Callback<(Place, bool)>) -> AnyView
     });
     Effect::new(move |_| live.visit(place.get()));
     Effect::new(move |_| shortcuts(live));
-    view! { <Layout live/> }.into_any()
+    view! { <Layout live/> }.erase()
 }
 
 /// New chat from anywhere.
@@ -125,8 +137,8 @@ fn skip(event: ev::MouseEvent) {
 /// What the place shows.
 fn scene(live: Live, place: Place) -> AnyView {
     match place {
-        Place::New => view! { <Welcome/> }.into_any(),
-        Place::Conversation(id) => view! { <Conversation view=live.view(id)/> }.into_any(),
+        Place::New => view! { <Welcome/> }.erase(),
+        Place::Conversation(id) => view! { <Conversation view=live.view(id)/> }.erase(),
         Place::Nowhere => {
             browser::not_found();
             nothing_here("There is nothing at this address.")

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::{
+    erase::Erase,
     icons,
     live::{Phase, Status, use_live},
     place::Place,
@@ -45,7 +46,7 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
 #[component]
 fn ConnectionSign(status: RwSignal<Status>) -> impl IntoView {
     let text = move || match status.get() {
-        Status::Lost => Some(view! { <span class="connection-lost">"Reconnecting…"</span> }),
+        Status::Lost => Some(view! { <span class="connection-lost">"Reconnecting…"</span> }.erase()),
         Status::Quiet | Status::Connected => None,
     };
     view! {

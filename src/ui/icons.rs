@@ -3,13 +3,15 @@
 
 use leptos::prelude::*;
 
+use super::erase::Erase;
+
 fn icon(path: &'static str) -> AnyView {
     view! {
         <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
             <path d=path/>
         </svg>
     }
-    .into_any()
+    .erase()
 }
 
 macro_rules! icons {
@@ -49,5 +51,5 @@ pub fn brand() -> AnyView {
             <path class="brand-front" d="M10 10h11v11l-4-3h-7z"/>
         </svg>
     }
-    .into_any()
+    .erase()
 }

@@ -15,6 +15,8 @@ mod composer;
 mod copy;
 mod delete;
 mod drafts;
+mod each;
+mod erase;
 mod header;
 mod icons;
 mod live;
@@ -28,6 +30,7 @@ mod theme;
 mod toast;
 mod transcript;
 mod welcome;
+mod when;
 
 use leptos::prelude::*;
 use leptos_meta::provide_meta_context;

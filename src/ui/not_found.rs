@@ -1,5 +1,6 @@
 //! What is shown in place of what is not there.
 
+use crate::ui::erase::Erase;
 use leptos::prelude::*;
 
 /// Says kindly that something is not there, and where to go from here.
@@ -11,5 +12,5 @@ pub fn nothing_here(what: &'static str) -> AnyView {
             <a class="button" href="/">"Start a new chat"</a>
         </div>
     }
-    .into_any()
+    .erase()
 }

@@ -1,6 +1,7 @@
 //! What a page is made of before the stream starts: one set of snapshots, read on the server and sent along
 //! with the page, so that the browser begins with what the server rendered.
 
+use leptos::server::codee::{Decoder, Encoder};
 use serde::{Deserialize, Serialize};
 
 use super::{browser, place::Place};
@@ -43,6 +44,28 @@ impl FormIds {
             message_id: MessageId::new(),
             begins: place.conversation().is_none(),
         }
+    }
+}
+
+/// How the snapshots travel: as JSON that is read from bytes, like the answers of the server functions, so that the
+/// WASM has one reader of JSON and not two.
+pub struct PageCodec;
+
+impl Encoder<Page> for PageCodec {
+    type Error = serde_json::Error;
+    type Encoded = String;
+
+    fn encode(page: &Page) -> serde_json::Result<String> {
+        serde_json::to_string(page)
+    }
+}
+
+impl Decoder<Page> for PageCodec {
+    type Error = serde_json::Error;
+    type Encoded = str;
+
+    fn decode(json: &str) -> serde_json::Result<Page> {
+        serde_json::from_slice(json.as_bytes())
     }
 }
 

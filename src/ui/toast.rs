@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{browser, icons};
+use super::{browser, each::Each, icons};
 
 const SHOWN_MS: f64 = 6000.0;
 
@@ -11,7 +11,7 @@ const AREA: &str = ".toasts";
 /// One note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Toast {
-    number: u32,
+    number: u64,
     text: String,
 }
 
@@ -19,7 +19,7 @@ struct Toast {
 #[derive(Clone, Copy)]
 pub struct Toasts {
     shown: RwSignal<Vec<Toast>>,
-    count: StoredValue<u32>,
+    count: StoredValue<u64>,
 }
 
 impl Toasts {
@@ -44,7 +44,7 @@ impl Toasts {
     }
 
     /// Nobody is interrupted who is about to press something in a note.
-    fn dismiss_later(self, number: u32) {
+    fn dismiss_later(self, number: u64) {
         browser::after(SHOWN_MS, move || {
             if browser::has_focus_in(AREA) {
                 self.dismiss_later(number);
@@ -55,7 +55,7 @@ impl Toasts {
         .forget();
     }
 
-    fn dismiss(self, number: u32) {
+    fn dismiss(self, number: u64) {
         self.shown
             .update(|toasts| toasts.retain(|toast| toast.number != number));
     }
@@ -66,7 +66,7 @@ impl Toasts {
 pub fn ToastArea(toasts: Toasts) -> impl IntoView {
     view! {
         <div class="toasts" role="status" aria-live="polite">
-            <For each=move || toasts.shown.get() key=|toast| toast.number let:toast>
+            <Each of=move || toasts.shown.get() key=|toast| toast.number let:toast>
                 <div class="toast">
                     <span>{toast.text}</span>
                     <button
@@ -81,7 +81,7 @@ pub fn ToastArea(toasts: Toasts) -> impl IntoView {
                         {icons::close()}
                     </button>
                 </div>
-            </For>
+            </Each>
         </div>
     }
 }

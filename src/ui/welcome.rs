@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{live::use_live, models::Models, place::Place};
+use super::{erase::Erase, live::use_live, models::Models, place::Place};
 
 const FOR_A_MODEL: [&str; 4] = [
     "Explain how a suspension bridge carries its load",
@@ -48,7 +48,7 @@ pub fn Welcome() -> impl IntoView {
     }
 }
 
-fn how_to_connect() -> impl IntoView {
+fn how_to_connect() -> AnyView {
     view! {
         <div class="hint">
             <h3>"You are talking to the tour"</h3>
@@ -69,4 +69,5 @@ fn how_to_connect() -> impl IntoView {
             </ul>
         </div>
     }
+    .erase()
 }

@@ -31,8 +31,12 @@ fn main() -> Result<()> {
         }
         Some("dev") => dev::watch(rest),
         Some("release") => release::pack(),
+        Some("size") => {
+            site::build(Mode::Release)?;
+            release::say_sizes()
+        }
         Some("test") => test::run(rest),
-        other => bail!("xtask knows build, run, dev, release and test, not {other:?}"),
+        other => bail!("xtask knows build, run, dev, release, size and test, not {other:?}"),
     }
 }
 

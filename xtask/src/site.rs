@@ -88,15 +88,20 @@ fn assemble(mode: Mode, wasm: &Path) -> Result<()> {
 /// along (`snippets/`) are put into `pkg`, where that JavaScript looks for them.
 fn bindgen(mode: Mode, wasm: Vec<u8>, pkg: &Path) -> Result<(String, Vec<u8>)> {
     let work = pkg.with_file_name("bindgen");
+    let wasm_opt = match mode {
+        Mode::Dev => None,
+        Mode::Release => release::wasm_opt(),
+    };
     Bindgen::new()
         .web(true)?
         .typescript(false)
-        .remove_name_section(mode == Mode::Release)
+        // wasm-opt has use for the names, and drops them then.
+        .remove_name_section(mode == Mode::Release && wasm_opt.is_none())
         .remove_producers_section(true)
         .input_bytes("parlor", wasm)
         .generate(&work)?;
-    if mode == Mode::Release {
-        release::optimise(&work.join("parlor_bg.wasm"))?;
+    if let Some(wasm_opt) = wasm_opt {
+        release::optimise(&wasm_opt, &work.join("parlor_bg.wasm"))?;
     }
     let js = fs::read_to_string(work.join("parlor.js"))?;
     let wasm = fs::read(work.join("parlor_bg.wasm"))?;

@@ -7,13 +7,15 @@
 #[cfg(feature = "hydrate")]
 mod dom;
 #[cfg(feature = "hydrate")]
+mod erase;
+#[cfg(feature = "hydrate")]
 mod events;
 #[cfg(feature = "hydrate")]
 mod storage;
 #[cfg(feature = "hydrate")]
 mod time;
 #[cfg(feature = "hydrate")]
-pub use self::{dom::*, events::*, storage::*, time::*};
+pub use self::{dom::*, erase::*, events::*, storage::*, time::*};
 
 #[cfg(not(feature = "hydrate"))]
 mod stub;

@@ -2,7 +2,10 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use leptos::web_sys::{Element, Event, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, Text};
+use leptos::{
+    prelude::{AnyView, IntoAny, RenderHtml},
+    web_sys::{Element, Event, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, Text},
+};
 
 use super::{Presence, StreamEvent};
 use crate::protocol::Timestamp;
@@ -91,6 +94,11 @@ pub fn is_within(_event: &Event, _selector: &str) -> bool {
 }
 
 pub fn close_popover(_element: &HtmlElement) {}
+
+/// Called by the server.
+pub fn erase<V: RenderHtml>(view: V) -> AnyView {
+    view.into_any()
+}
 
 pub struct Watch;
 

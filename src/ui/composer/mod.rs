@@ -6,11 +6,14 @@ use leptos::{ev, html, prelude::*};
 
 use self::picker::{ModelPicker, Problems};
 use super::{
-    browser, drafts, icons,
+    browser, drafts,
+    erase::Erase,
+    icons,
     live::{Live, Phase, use_live},
     models::Models,
     page::FormIds,
     place::Place,
+    when::When,
 };
 
 /// The box, the model, and *Send*, which is *Stop* while this conversation is being answered.
@@ -75,11 +78,11 @@ pub fn Composer() -> impl IntoView {
             }
         >
             <Unsent/>
-            <Show when=move || busy.get()>
+            <When when=move || busy.get()>
                 <p class="composer-note without-script">
                     "The answer is still being written. Load the page again to see more of it."
                 </p>
-            </Show>
+            </When>
             <div class="composer-box">
                 // Only for those without scripts.
                 <input type="hidden" name="intent_id" value=intent_id.to_string()/>
@@ -154,6 +157,7 @@ fn Unsent() -> impl IntoView {
                     <span>"Not sent. " {error}</span>
                 </p>
             }
+            .erase()
         })
     };
     view! { <div role="alert">{shown}</div> }

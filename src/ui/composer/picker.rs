@@ -8,6 +8,7 @@ use crate::{
         browser, icons,
         live::use_live,
         models::{Models, by_endpoint},
+        when::When,
     },
 };
 
@@ -63,9 +64,9 @@ pub fn ModelPicker() -> impl IntoView {
         >
             {options}
         </select>
-        <Show when=none>
+        <When when=none>
             <span class="picker-none">"No model is connected"</span>
-        </Show>
+        </When>
     }
 }
 
@@ -83,7 +84,7 @@ pub fn Problems() -> impl IntoView {
         }
     };
     view! {
-        <Show when=move || !problems.with(Vec::is_empty)>
+        <When when=move || !problems.with(Vec::is_empty)>
             <button
                 type="button"
                 class="icon-button model-problems"
@@ -97,6 +98,6 @@ pub fn Problems() -> impl IntoView {
                 <h2>"Some models could not be listed"</h2>
                 <ul>{move || problems.get().into_iter().map(one).collect_view()}</ul>
             </div>
-        </Show>
+        </When>
     }
 }

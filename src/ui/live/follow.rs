@@ -263,5 +263,5 @@ impl Live {
 }
 
 fn is_unavailable(data: &str) -> bool {
-    matches!(serde_json::from_str(data), Ok(Notice::Unavailable))
+    matches!(serde_json::from_slice(data.as_bytes()), Ok(Notice::Unavailable))
 }

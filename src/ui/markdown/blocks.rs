@@ -12,7 +12,7 @@ use super::{
     node::{ItemNode, Kind, Node, Nodes, Piece, Row, Table},
     scroll::tab_stop_while_wider,
 };
-use crate::markdown::Alignment;
+use crate::{markdown::Alignment, ui::erase::Erase};
 
 /// What the views of one text share.
 #[derive(Clone)]
@@ -30,21 +30,21 @@ pub fn all(nodes: &Nodes, page: &Page) -> AnyView {
 
 fn one(node: Node, page: &Page) -> AnyView {
     match node.kind {
-        Kind::Paragraph(pieces) => view! { <p>{inlines::growing(&pieces, page)}</p> }.into_any(),
+        Kind::Paragraph(pieces) => view! { <p>{inlines::growing(&pieces, page)}</p> }.erase(),
         Kind::Heading { level, pieces } => heading(level, &pieces, page),
         Kind::Code { info, text } => {
             let language = info
                 .as_deref()
                 .and_then(|info| info.split_whitespace().next())
                 .map(str::to_owned);
-            CodeBlock(CodeBlockProps { language, text }).into_any()
+            CodeBlock(CodeBlockProps { language, text }).erase()
         }
-        Kind::Quote(nodes) => view! { <blockquote>{all(&nodes, page)}</blockquote> }.into_any(),
+        Kind::Quote(nodes) => view! { <blockquote>{all(&nodes, page)}</blockquote> }.erase(),
         Kind::List { start, tight, items } => list(start, tight, &items, page),
         Kind::Table(table) => self::table(&table, page),
-        Kind::Rule => view! { <hr/> }.into_any(),
+        Kind::Rule => view! { <hr/> }.erase(),
         Kind::Footnote { label, nodes } => footnotes::definition(&label, node.key, &nodes, page),
-        Kind::Html(text) => view! { <div class="md-html">{text.view()}</div> }.into_any(),
+        Kind::Html(text) => view! { <div class="md-html">{text.view()}</div> }.erase(),
     }
 }
 
@@ -54,10 +54,10 @@ fn heading(level: u8, pieces: &List<Piece>, page: &Page) -> AnyView {
     let text = inlines::growing(pieces, page);
     let class = format!("md-h{level}");
     match level {
-        1 => view! { <h3 class=class>{text}</h3> }.into_any(),
-        2 => view! { <h4 class=class>{text}</h4> }.into_any(),
-        3 => view! { <h5 class=class>{text}</h5> }.into_any(),
-        _ => view! { <h6 class=class>{text}</h6> }.into_any(),
+        1 => view! { <h3 class=class>{text}</h3> }.erase(),
+        2 => view! { <h4 class=class>{text}</h4> }.erase(),
+        3 => view! { <h5 class=class>{text}</h5> }.erase(),
+        _ => view! { <h6 class=class>{text}</h6> }.erase(),
     }
 }
 
@@ -76,9 +76,9 @@ fn list(start: Option<u64>, tight: ArcRwSignal<bool>, items: &List<ItemNode>, pa
     match start {
         Some(start) => {
             let start = (start != 1).then(|| start.to_string());
-            view! { <ol class=class start=start>{items}</ol> }.into_any()
+            view! { <ol class=class start=start>{items}</ol> }.erase()
         }
-        None => view! { <ul class=class>{items}</ul> }.into_any(),
+        None => view! { <ul class=class>{items}</ul> }.erase(),
     }
 }
 
@@ -93,24 +93,24 @@ fn item(item: &ItemNode, page: &Page) -> AnyView {
                     <div>{blocks}</div>
                 </li>
             }
-            .into_any()
+            .erase()
         }
-        None => view! { <li>{blocks}</li> }.into_any(),
+        None => view! { <li>{blocks}</li> }.erase(),
     }
 }
 
 /// A table in a box of its own, in which a wide one can be scrolled, also by keyboard.
 fn table(table: &Arc<Table>, page: &Page) -> AnyView {
     let head = cells(&table.header, &table.alignments, page, |class, text| {
-        view! { <th scope="col" class=class>{text}</th> }.into_any()
+        view! { <th scope="col" class=class>{text}</th> }.erase()
     });
     let rows = {
         let (page, of) = (page.clone(), Arc::clone(table));
         let row = move |row: Row| {
             let cells = cells(&row, &of.alignments, &page, |class, text| {
-                view! { <td class=class>{text}</td> }.into_any()
+                view! { <td class=class>{text}</td> }.erase()
             });
-            view! { <tr>{cells}</tr> }.into_any()
+            view! { <tr>{cells}</tr> }.erase()
         };
         table.rows.view(|row| row.key, row)
     };
@@ -126,7 +126,7 @@ fn table(table: &Arc<Table>, page: &Page) -> AnyView {
             </table>
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 fn cells(

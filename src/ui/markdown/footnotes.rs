@@ -5,6 +5,8 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use crate::ui::erase::Erase;
+use crate::ui::when::When;
 use leptos::{ev, prelude::*};
 
 use super::{
@@ -35,7 +37,7 @@ impl Footnotes {
 /// A label as a part of an id: letters and digits stay, of the rest their numbers.
 fn slug(label: &str) -> String {
     let mut slug = String::new();
-    for c in label_key(label).chars().flat_map(char::to_lowercase) {
+    for c in label_key(label).chars() {
         if c.is_alphanumeric() {
             slug.push(c);
         } else {
@@ -79,7 +81,7 @@ pub fn reference(label: &str, key: u64, page: &Page) -> AnyView {
             </a>
         </sup>
     }
-    .into_any()
+    .erase()
 }
 
 /// The note itself.
@@ -99,7 +101,7 @@ pub fn definition(label: &Arc<str>, key: u64, nodes: &Nodes, page: &Page) -> Any
         <div class="md-note" role="note" tabindex="-1" id=move || first.get().then(|| id.clone())>
             <span class="md-note-label">{label.to_string()}</span>
             <div class="md-note-text">{blocks::all(nodes, page)}</div>
-            <Show when=move || referred.get()>
+            <When when=move || referred.get()>
                 {
                     let back = back.clone();
                     view! {
@@ -114,10 +116,10 @@ pub fn definition(label: &Arc<str>, key: u64, nodes: &Nodes, page: &Page) -> Any
                         </a>
                     }
                 }
-            </Show>
+            </When>
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 /// Goes to a place on this page, and the focus with it. The address tells where one is, but *Back* leads to where one

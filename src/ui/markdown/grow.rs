@@ -3,6 +3,8 @@
 //! A signal over a whole list would make each new item cost as much as there are items, for the view of it compares
 //! all keys. So both are cut into chunks with a signal each: what comes touches the last chunk only.
 
+use crate::ui::each::Each;
+use crate::ui::erase::Erase;
 use leptos::prelude::*;
 
 use super::text::Growing;
@@ -21,7 +23,7 @@ pub struct List<T: Send + Sync + 'static> {
 
 #[derive(Clone, Debug)]
 struct Chunk<T: Send + Sync + 'static> {
-    key: usize,
+    key: u64,
     items: ArcRwSignal<Vec<T>>,
 }
 
@@ -93,7 +95,7 @@ impl<T: Clone + Send + Sync + 'static> List<T> {
                 break;
             }
             chunks.push(Chunk {
-                key: at + used + chunks.len(),
+                key: (at + used + chunks.len()) as u64,
                 items: ArcRwSignal::new(items),
             });
         }
@@ -116,10 +118,9 @@ impl<T: Clone + Send + Sync + 'static> List<T> {
         let chunk = move |chunk: Chunk<T>| {
             let items = chunk.items;
             let item = item.clone();
-            view! { <For each=move || items.get() key=key.clone() children=move |each: T| item(each)/> }
-                .into_any()
+            view! { <Each of=move || items.get() key=key.clone() children=item/> }
         };
-        view! { <For each=move || chunks.get() key=|chunk| chunk.key children=chunk/> }.into_any()
+        view! { <Each of=move || chunks.get() key=|chunk| chunk.key children=chunk/> }.erase()
     }
 }
 
@@ -192,7 +193,7 @@ impl Text {
     pub fn view(&self) -> AnyView {
         let piece = |piece: Piece| {
             let text = piece.text;
-            view! { <span class="md-lines">{move || Growing(text.get())}</span> }.into_any()
+            view! { <span class="md-lines">{move || Growing(text.get())}</span> }.erase()
         };
         self.pieces.view(|piece| piece.key, piece)
     }

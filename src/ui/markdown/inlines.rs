@@ -9,6 +9,7 @@ use super::{
     node::{Piece, PieceKind},
     text::Growing,
 };
+use crate::ui::erase::Erase;
 
 /// What a link to somewhere else must not do: see this page, know where the reader came from, vouch for the target.
 const REL: &str = "noopener noreferrer nofollow";
@@ -28,12 +29,12 @@ fn one(piece: &Piece, page: &Page) -> AnyView {
     match &piece.kind {
         PieceKind::Text(text) => {
             let text = text.clone();
-            (move || Growing(text.get())).into_any()
+            (move || Growing(text.get())).erase()
         }
-        PieceKind::Code(text) => view! { <code>{text.to_string()}</code> }.into_any(),
-        PieceKind::Emphasis(children) => view! { <em>{all(children, page)}</em> }.into_any(),
-        PieceKind::Strong(children) => view! { <strong>{all(children, page)}</strong> }.into_any(),
-        PieceKind::Strikethrough(children) => view! { <del>{all(children, page)}</del> }.into_any(),
+        PieceKind::Code(text) => view! { <code>{text.to_string()}</code> }.erase(),
+        PieceKind::Emphasis(children) => view! { <em>{all(children, page)}</em> }.erase(),
+        PieceKind::Strong(children) => view! { <strong>{all(children, page)}</strong> }.erase(),
+        PieceKind::Strikethrough(children) => view! { <del>{all(children, page)}</del> }.erase(),
         PieceKind::Link {
             href,
             title,
@@ -45,7 +46,7 @@ fn one(piece: &Piece, page: &Page) -> AnyView {
                     {all(children, page)}
                 </a>
             }
-            .into_any()
+            .erase()
         }
         PieceKind::Image { href, title, alt } => {
             let name = if alt.trim().is_empty() {
@@ -59,9 +60,9 @@ fn one(piece: &Piece, page: &Page) -> AnyView {
                     {name}
                 </a>
             }
-            .into_any()
+            .erase()
         }
         PieceKind::Reference(label) => footnotes::reference(label, piece.key, page),
-        PieceKind::HardBreak => view! { <br/> }.into_any(),
+        PieceKind::HardBreak => view! { <br/> }.erase(),
     }
 }

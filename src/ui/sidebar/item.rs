@@ -7,6 +7,7 @@ use crate::{
     ui::{
         browser,
         delete::Deletion,
+        erase::Erase,
         icons,
         live::{ListRow, use_live},
         place::Place,
@@ -24,8 +25,8 @@ pub fn Item(row: ListRow) -> impl IntoView {
     let show = {
         let row = row.clone();
         move || match renaming.get() {
-            true => view! { <Rename row=row.clone() renaming/> }.into_any(),
-            false => view! { <Entry row=row.clone() here renaming/> }.into_any(),
+            true => view! { <Rename row=row.clone() renaming/> }.erase(),
+            false => view! { <Entry row=row.clone() here renaming/> }.erase(),
         }
     };
     view! {
@@ -59,7 +60,7 @@ fn Entry(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoV
             <span class="item-title">{move || shown.get()}</span>
             {move || running.get().then(|| view! {
                 <span class="item-dot"><span class="visually-hidden">"is answering"</span></span>
-            })}
+            }.erase())}
         </a>
         <div class="item-actions needs-script">
             <button

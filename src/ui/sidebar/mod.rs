@@ -4,6 +4,9 @@
 mod groups;
 mod item;
 
+use crate::ui::each::Each;
+use crate::ui::erase::Erase;
+use crate::ui::when::When;
 use leptos::{ev, html, prelude::*};
 
 pub use self::item::link_selector;
@@ -83,27 +86,27 @@ fn List() -> impl IntoView {
     let labels = move || groups.with(|groups| groups.iter().map(|group| group.group).collect::<Vec<_>>());
     view! {
         <div class="list">
-            <For each=labels key=|group| *group let:group>
+            <Each of=labels key=|group| *group let:group>
                 <section class="list-group">
                     <h2>{group.label()}</h2>
                     <ul>
-                        <For
-                            each=move || groups.with(|groups| groups::rows(groups, group))
+                        <Each
+                            of=move || groups.with(|groups| groups::rows(groups, group))
                             key=|row| row.id
                             let:row
                         >
                             <Item row/>
-                        </For>
+                        </Each>
                     </ul>
                 </section>
-            </For>
+            </Each>
             {move || live.list_trouble.get().map(trouble)}
-            <Show when=move || live.has_more.get()>
+            <When when=move || live.has_more.get()>
                 <Older/>
-            </Show>
-            <Show when=move || live.list.with(Vec::is_empty)>
+            </When>
+            <When when=move || live.list.with(Vec::is_empty)>
                 <p class="list-empty">"Your conversations will be listed here."</p>
-            </Show>
+            </When>
         </div>
     }
 }
@@ -124,7 +127,7 @@ fn trouble(trouble: ListTrouble) -> AnyView {
             {again}
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 /// More of the list: by pressing, or by coming into sight.

@@ -1,5 +1,7 @@
 //! An answer: its parts in their order, what it is doing, and how it ended.
 
+use crate::ui::each::Each;
+use crate::ui::erase::Erase;
 use leptos::prelude::*;
 
 use super::{footer::AnswerFooter, problem::Problem, thinking::Thinking};
@@ -44,7 +46,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     view! {
         <article class="message answer" aria-label="Answer">
             <h2 class="visually-hidden">"Answer"</h2>
-            <For each=move || parts.get() key=PartRow::identity children=part/>
+            <Each of=move || parts.get() key=PartRow::identity children=part/>
             {move || doing.get().map(activity)}
             {move || problem.get().map(|(status, error)| view! {
                 <Problem conversation_id message_id status error go_on busy news/>
@@ -74,14 +76,14 @@ fn use_go_on(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
 fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
     let prefix = part_id(row.id, part.key);
     if !part.thinking {
-        return view! { <div class="prose"><MarkdownView state=part.prose.show() prefix/></div> }.into_any();
+        return view! { <div class="prose"><MarkdownView state=part.prose.show() prefix/></div> }.erase();
     }
     let (run, parts, key) = (row.run.clone(), row.parts.clone(), part.key);
     let active = Memo::new(move |_| {
         let last = parts.with(|parts| parts.last().is_some_and(|part| part.key == key));
         last && run.with(|run| run.status == RunStatus::Running)
     });
-    view! { <Thinking part prefix active/> }.into_any()
+    view! { <Thinking part prefix active/> }.erase()
 }
 
 /// What the ids inside a part begin with: unique on the page.
@@ -104,7 +106,7 @@ pub fn activity(text: String) -> AnyView {
             <span class="activity-text">{text}</span>
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 /// Three dots that move.

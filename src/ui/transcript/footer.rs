@@ -1,5 +1,6 @@
 //! Below an answer: who answered and when, and what can be done with it.
 
+use crate::ui::erase::Erase;
 use leptos::{html, prelude::*};
 
 use super::Time;
@@ -85,7 +86,7 @@ fn foot(
             {action("Regenerate", icons::retry(), Live::regenerate)}
         </footer>
     }
-    .into_any()
+    .erase()
 }
 
 /// A step through the answers to a message puts another answer in the place of this one; the focus goes with it.
@@ -159,6 +160,7 @@ fn SiblingSwitch(
                     {button(next, Step::On)}
                 </span>
             }
+            .erase()
         })
     }
 }

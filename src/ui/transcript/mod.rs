@@ -6,6 +6,8 @@ mod problem;
 mod scroll;
 mod thinking;
 
+use crate::ui::each::Each;
+use crate::ui::erase::Erase;
 use leptos::{html, prelude::*};
 
 use self::{answer::Answer, footer::Stepped, scroll::Follower};
@@ -16,6 +18,7 @@ use super::{
     live::{ConversationView, Phase, Row, Underway, UserRow, use_live},
     not_found::nothing_here,
     place::Place,
+    when::When,
 };
 use crate::protocol::{ConversationId, MessageId, RunStatus, Timestamp};
 
@@ -25,7 +28,7 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
     let live = use_live();
     let phase = view.phase.clone();
     move || match phase.get() {
-        Phase::Ready => view! { <Transcript view=view.clone()/> }.into_any(),
+        Phase::Ready => view! { <Transcript view=view.clone()/> }.erase(),
         Phase::Loading => loading(&view),
         Phase::Missing => {
             browser::not_found();
@@ -40,7 +43,7 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
                     <button type="button" class="button" on:click=move |_| live.visit(place)>"Try again"</button>
                 </div>
             }
-            .into_any()
+            .erase()
         }
     }
 }
@@ -49,18 +52,18 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
 fn loading(view: &ConversationView) -> AnyView {
     let rows = view.rows.clone();
     let question = |row| match row {
-        Row::User(row) => view! { <Question row/> }.into_any(),
+        Row::User(row) => view! { <Question row/> }.erase(),
         Row::Answer(_) => ().into_any(),
     };
     view! {
         <div class="loading">
             <div class="notice notice-waiting" role="status">"Loading the conversation…"</div>
             <div class="messages">
-                <For each=move || rows.get() key=Row::id children=question/>
+                <Each of=move || rows.get() key=Row::id children=question/>
             </div>
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 #[component]
@@ -114,12 +117,12 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                 role="log"
                 aria-live="off"
             >
-                <For each=move || rows.get() key=Row::id let:row>
+                <Each of=move || rows.get() key=Row::id let:row>
                     {match row {
-                        Row::User(row) => view! { <Question row/> }.into_any(),
-                        Row::Answer(row) => view! { <Answer conversation_id=id row/> }.into_any(),
+                        Row::User(row) => view! { <Question row/> }.erase(),
+                        Row::Answer(row) => view! { <Answer conversation_id=id row/> }.erase(),
                     }}
-                </For>
+                </Each>
                 {move || match underway.get() {
                     Underway::Asked if started.with(Option::is_none) => Some(answer::activity("Sending…".into())),
                     Underway::Held => Some(held(id)),
@@ -129,14 +132,14 @@ fn Transcript(view: ConversationView) -> impl IntoView {
             </div>
         </div>
         <p class="visually-hidden" role="status">{said}</p>
-        <Show when=move || !follower.at_end()>
+        <When when=move || !follower.at_end()>
             <button type="button" class="jump" on:click=move |_| {
                 follower.stick();
                 browser::focus_selector(".transcript");
             }>
                 {icons::down()} "Jump to latest"
             </button>
-        </Show>
+        </When>
     }
 }
 
@@ -176,7 +179,7 @@ fn held(id: ConversationId) -> AnyView {
             </button>
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 /// What the person wrote.

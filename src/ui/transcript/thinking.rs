@@ -3,7 +3,7 @@
 use leptos::{ev, prelude::*, wasm_bindgen::JsCast, web_sys::HtmlDetailsElement};
 
 use super::answer::Dots;
-use crate::ui::{live::PartRow, markdown::MarkdownView};
+use crate::ui::{erase::Erase, live::PartRow, markdown::MarkdownView};
 
 /// One thinking part. `active` while it grows; `prefix` begins the ids in it.
 #[component]
@@ -28,10 +28,9 @@ pub fn Thinking(part: PartRow, prefix: String, active: Memo<bool>) -> impl IntoV
                 <Dots/>
                 <span class="thinking-latest">{move || latest.get()}</span>
             }
-            .into_any()
+            .erase()
         } else {
-            view! { <span>{move || if open.get() { "Hide details" } else { "Show details" }}</span> }
-                .into_any()
+            view! { <span>{move || if open.get() { "Hide details" } else { "Show details" }}</span> }.erase()
         }
     };
     // Whoever reads without scripts can open what the server rendered. What streams in while it is folded

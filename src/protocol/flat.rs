@@ -1,0 +1,271 @@
+//! Reading what is flat on the wire: an event or a message is one JSON object, with a word that says which kind it is.
+//!
+//! serde can derive that reading as well (`flatten` with a tagged enum), but what it derives keeps the object in a
+//! buffer of its own and reads from there with a second set of everything, which made the WASM larger. Here the object is
+//! read into a plain struct of all fields that there may be, and the kind then takes those that it needs.
+
+use serde::Deserialize;
+
+use super::{
+    AssistantMessage, ConversationId, Event, EventBody, Message, MessageBody, MessageId, Node, Part,
+    Position, RunError, RunStatus, Timestamp,
+};
+
+/// Why an object is not one of ours.
+#[derive(Debug, thiserror::Error)]
+pub enum NotOurs {
+    #[error("the field `{0}` is missing")]
+    Missing(&'static str),
+    #[error("`{0}` is not known")]
+    Unknown(String),
+}
+
+/// Every field of an [`Event`].
+#[derive(Deserialize)]
+pub struct FlatEvent {
+    position: Position,
+    conversation_id: ConversationId,
+    message_id: Option<MessageId>,
+    r#type: String,
+    title: Option<String>,
+    created_at: Option<Timestamp>,
+    ended_at: Option<Timestamp>,
+    model: Option<String>,
+    leaf_id: Option<MessageId>,
+    user_message_id: Option<MessageId>,
+    expected_assistant_message_id: Option<MessageId>,
+    parent_id: Option<MessageId>,
+    text: Option<String>,
+    message: Option<String>,
+    node: Option<usize>,
+    part: Option<usize>,
+    offset: Option<usize>,
+    status: Option<RunStatus>,
+    error: Option<RunError>,
+}
+
+/// `fields!(flat => Kind { a, b; c })`: the kind with these fields, of which only those after the semicolon may be
+/// missing.
+macro_rules! fields {
+    ($flat:ident => $($kind:ident)::+ { $($field:ident),* $(; $($optional:ident),*)? }) => {
+        $($kind)::+ {
+            $($field: $flat.$field.ok_or(NotOurs::Missing(stringify!($field)))?,)*
+            $($($optional: $flat.$optional,)*)?
+        }
+    };
+}
+
+impl TryFrom<FlatEvent> for Event {
+    type Error = NotOurs;
+
+    fn try_from(flat: FlatEvent) -> Result<Self, NotOurs> {
+        let body = match flat.r#type.as_str() {
+            "conversation_created" => fields!(flat => EventBody::ConversationCreated { title, created_at }),
+            "conversation_renamed" => fields!(flat => EventBody::ConversationRenamed { title }),
+            "model_chosen" => fields!(flat => EventBody::ModelChosen { model }),
+            "conversation_read" => EventBody::ConversationRead,
+            "conversation_deleted" => EventBody::ConversationDeleted,
+            "leaf_selected" => fields!(flat => EventBody::LeafSelected { leaf_id }),
+            "user_message_saved" => fields!(flat => EventBody::UserMessageSaved {
+                user_message_id, expected_assistant_message_id, text, created_at; parent_id
+            }),
+            "run_started" => fields!(flat => EventBody::RunStarted { parent_id, model, created_at }),
+            "run_continued" => fields!(flat => EventBody::RunContinued { created_at }),
+            "status" => fields!(flat => EventBody::Status { message }),
+            "thinking" => fields!(flat => EventBody::Thinking { node, part, offset, text }),
+            "text_delta" => fields!(flat => EventBody::TextDelta { node, part, offset, text }),
+            "complete" => fields!(flat => EventBody::Complete { ended_at }),
+            "cancelled" => fields!(flat => EventBody::Cancelled { ended_at }),
+            "error" => fields!(flat => EventBody::Error { status, error, message, ended_at }),
+            "empty" => EventBody::Empty,
+            _ => return Err(NotOurs::Unknown(flat.r#type)),
+        };
+        Ok(Self {
+            position: flat.position,
+            conversation_id: flat.conversation_id,
+            message_id: flat.message_id,
+            body,
+        })
+    }
+}
+
+/// Every field of a [`Message`].
+#[derive(Deserialize)]
+pub struct FlatMessage {
+    id: MessageId,
+    parent_id: Option<MessageId>,
+    created_at: Timestamp,
+    role: String,
+    text: Option<String>,
+    model: Option<String>,
+    status: Option<RunStatus>,
+    nodes: Option<Vec<Node>>,
+    activity: Option<String>,
+    error: Option<RunError>,
+    ended_at: Option<Timestamp>,
+}
+
+impl TryFrom<FlatMessage> for Message {
+    type Error = NotOurs;
+
+    fn try_from(flat: FlatMessage) -> Result<Self, NotOurs> {
+        let body = match flat.role.as_str() {
+            "user" => fields!(flat => MessageBody::User { text }),
+            "assistant" => MessageBody::Assistant(fields!(flat => AssistantMessage {
+                model, status, nodes; activity, error, ended_at
+            })),
+            _ => return Err(NotOurs::Unknown(flat.role)),
+        };
+        Ok(Self {
+            id: flat.id,
+            parent_id: flat.parent_id,
+            created_at: flat.created_at,
+            body,
+        })
+    }
+}
+
+/// Every field of a [`Part`].
+#[derive(Deserialize)]
+pub struct FlatPart {
+    r#type: String,
+    text: String,
+}
+
+impl TryFrom<FlatPart> for Part {
+    type Error = NotOurs;
+
+    fn try_from(FlatPart { r#type, text }: FlatPart) -> Result<Self, NotOurs> {
+        match r#type.as_str() {
+            "thinking" => Ok(Self::Thinking { text }),
+            "text" => Ok(Self::Text { text }),
+            _ => Err(NotOurs::Unknown(r#type)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_reads_back_as_what_was_written() {
+        let (id, at, text) = (MessageId::new(), Timestamp(1), String::from("text"));
+        let error = RunError {
+            code: "code".into(),
+            message: text.clone(),
+            hint: String::new(),
+        };
+        let bodies = [
+            EventBody::ConversationCreated {
+                title: text.clone(),
+                created_at: at,
+            },
+            EventBody::ConversationRenamed { title: text.clone() },
+            EventBody::ModelChosen { model: text.clone() },
+            EventBody::ConversationRead,
+            EventBody::ConversationDeleted,
+            EventBody::LeafSelected { leaf_id: id },
+            EventBody::UserMessageSaved {
+                user_message_id: id,
+                expected_assistant_message_id: MessageId::new(),
+                parent_id: None,
+                text: text.clone(),
+                created_at: at,
+            },
+            EventBody::RunStarted {
+                parent_id: id,
+                model: text.clone(),
+                created_at: at,
+            },
+            EventBody::RunContinued { created_at: at },
+            EventBody::Status {
+                message: text.clone(),
+            },
+            EventBody::Thinking {
+                node: 0,
+                part: 1,
+                offset: 2,
+                text: text.clone(),
+            },
+            EventBody::TextDelta {
+                node: 0,
+                part: 1,
+                offset: 2,
+                text: text.clone(),
+            },
+            EventBody::Complete { ended_at: at },
+            EventBody::Cancelled { ended_at: at },
+            EventBody::Error {
+                status: RunStatus::Failed,
+                error,
+                message: text,
+                ended_at: at,
+            },
+            EventBody::Empty,
+        ];
+        for body in bodies {
+            // A body that is added has to be added above and in `try_from`.
+            match &body {
+                EventBody::ConversationCreated { .. }
+                | EventBody::ConversationRenamed { .. }
+                | EventBody::ModelChosen { .. }
+                | EventBody::ConversationRead
+                | EventBody::ConversationDeleted
+                | EventBody::LeafSelected { .. }
+                | EventBody::UserMessageSaved { .. }
+                | EventBody::RunStarted { .. }
+                | EventBody::RunContinued { .. }
+                | EventBody::Status { .. }
+                | EventBody::Thinking { .. }
+                | EventBody::TextDelta { .. }
+                | EventBody::Complete { .. }
+                | EventBody::Cancelled { .. }
+                | EventBody::Error { .. }
+                | EventBody::Empty => {}
+            }
+            let event = Event {
+                position: Position(7),
+                conversation_id: ConversationId::new(),
+                message_id: Some(id),
+                body,
+            };
+            let json = serde_json::to_vec(&event).unwrap();
+            assert_eq!(serde_json::from_slice::<Event>(&json).unwrap(), event);
+        }
+    }
+
+    #[test]
+    fn every_message_reads_back_as_what_was_written() {
+        let parts = vec![
+            Part::Thinking { text: "why".into() },
+            Part::Text { text: "what".into() },
+        ];
+        let mut answer = AssistantMessage::started("endpoint/model");
+        answer.nodes.push(Node { parts });
+        for body in [
+            MessageBody::User { text: "hi".into() },
+            MessageBody::Assistant(answer),
+        ] {
+            let message = Message {
+                id: MessageId::new(),
+                parent_id: None,
+                created_at: Timestamp(1),
+                body,
+            };
+            let json = serde_json::to_vec(&message).unwrap();
+            assert_eq!(serde_json::from_slice::<Message>(&json).unwrap(), message);
+        }
+    }
+
+    #[test]
+    fn what_is_missing_or_unknown_is_named() {
+        let read = |kind: &str| {
+            let json =
+                serde_json::json!({ "position": 1, "conversation_id": ConversationId::new(), "type": kind });
+            serde_json::from_value::<Event>(json).unwrap_err().to_string()
+        };
+        assert_eq!(read("status"), "the field `message` is missing");
+        assert_eq!(read("news"), "`news` is not known");
+    }
+}

@@ -1,0 +1,142 @@
+//! Views without their types, as the browser needs them.
+//!
+//! Leptos's `AnyView` can do much that never happens here, such as wait for code that is still to be loaded while it
+//! takes over what the server rendered; but with the type the compiler's knowledge of that is gone too, and all of it
+//! is compiled for every view. So an `AnyView` here always holds the same thing: a view that can be built, taken over
+//! and rebuilt.
+
+use std::any::{Any, TypeId};
+
+use leptos::{
+    prelude::*,
+    tachys::{
+        html::attribute::{Attribute, any_attribute::AnyAttribute},
+        hydration::Cursor,
+        view::{Mountable, Position, PositionState, add_attr::AddAnyAttr},
+    },
+    web_sys::{Element, Node},
+};
+
+/// The view without its type.
+pub fn erase<V: RenderHtml>(view: V) -> AnyView {
+    // The server leaves a placeholder for a view without nodes; nothing here would look for it.
+    const { assert!(V::EXISTS) };
+    Erased(Box::new(view.into_owned())).into_any()
+}
+
+struct Erased(Box<dyn View>);
+
+/// What an erased view has put into the page.
+struct Shown {
+    /// The type of the view.
+    view: TypeId,
+    state: Box<dyn State>,
+}
+
+trait View: Send {
+    fn view(&self) -> TypeId;
+    fn build(self: Box<Self>) -> Box<dyn State>;
+    fn hydrate(self: Box<Self>, cursor: &Cursor, position: &PositionState) -> Box<dyn State>;
+    fn rebuild(self: Box<Self>, state: &mut dyn Any);
+}
+
+trait State: Mountable + Any {}
+
+impl<S: Mountable + Any> State for S {}
+
+impl<V: RenderHtml<State: 'static> + 'static> View for V {
+    fn view(&self) -> TypeId {
+        TypeId::of::<V>()
+    }
+
+    fn build(self: Box<Self>) -> Box<dyn State> {
+        Box::new(Render::build(*self))
+    }
+
+    fn hydrate(self: Box<Self>, cursor: &Cursor, position: &PositionState) -> Box<dyn State> {
+        Box::new(RenderHtml::hydrate::<true>(*self, cursor, position))
+    }
+
+    fn rebuild(self: Box<Self>, state: &mut dyn Any) {
+        if let Some(state) = state.downcast_mut() {
+            Render::rebuild(*self, state);
+        }
+    }
+}
+
+impl Render for Erased {
+    type State = Shown;
+
+    fn build(self) -> Shown {
+        Shown {
+            view: self.0.view(),
+            state: self.0.build(),
+        }
+    }
+
+    fn rebuild(self, shown: &mut Shown) {
+        if self.0.view() == shown.view {
+            self.0.rebuild(&mut *shown.state);
+        } else {
+            let mut new = self.build();
+            shown.insert_before_this(&mut new);
+            shown.unmount();
+            *shown = new;
+        }
+    }
+}
+
+impl Mountable for Shown {
+    fn unmount(&mut self) {
+        self.state.unmount();
+    }
+
+    fn mount(&mut self, parent: &Element, marker: Option<&Node>) {
+        self.state.mount(parent, marker);
+    }
+
+    fn insert_before_this(&self, child: &mut dyn Mountable) -> bool {
+        self.state.insert_before_this(child)
+    }
+
+    fn elements(&self) -> Vec<Element> {
+        self.state.elements()
+    }
+}
+
+impl RenderHtml for Erased {
+    type AsyncOutput = Self;
+    type Owned = Self;
+
+    const MIN_LENGTH: usize = 0;
+
+    fn hydrate<const FROM_SERVER: bool>(self, cursor: &Cursor, position: &PositionState) -> Shown {
+        Shown {
+            view: self.0.view(),
+            state: self.0.hydrate(cursor, position),
+        }
+    }
+
+    fn into_owned(self) -> Self {
+        self
+    }
+
+    // The rest is the server's, which keeps the types.
+
+    fn dry_resolve(&mut self) {}
+
+    async fn resolve(self) -> Self {
+        self
+    }
+
+    fn to_html_with_buf(self, _: &mut String, _: &mut Position, _: bool, _: bool, _: Vec<AnyAttribute>) {}
+}
+
+impl AddAnyAttr for Erased {
+    type Output<A: Attribute> = Self;
+
+    // An `AnyView` keeps such attributes itself.
+    fn add_any_attr<A: Attribute>(self, _: A) -> Self {
+        self
+    }
+}

@@ -1,0 +1,95 @@
+//! Lists of views.
+
+use leptos::prelude::*;
+use serde::Serialize;
+
+use super::{clock::Group, erase::Erase};
+use crate::protocol::{ConversationId, MessageId};
+
+/// What tells the items of one list from each other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+pub struct Key(u64, u64);
+
+/// Shows items that come and go; an item keeps its view as long as it has its key.
+///
+/// It is Leptos's `For`, which is large and is compiled anew for every kind of item. Here it always gets the same kind:
+/// a key, and how to make the view.
+#[component]
+pub fn Each<T, K, V>(
+    /// The items; what it reads is followed.
+    of: impl Fn() -> Vec<T> + Send + 'static,
+    key: impl Fn(&T) -> K + Send + 'static,
+    /// Makes an item's view.
+    children: impl Fn(T) -> V + Clone + Send + 'static,
+) -> impl IntoView
+where
+    T: Send + 'static,
+    K: Into<Key>,
+    V: IntoView + 'static,
+{
+    let entry = move |item: T| {
+        let key = key(&item).into();
+        let children = children.clone();
+        let view: Make = Box::new(move || children(item).into_view().erase());
+        (key, view)
+    };
+    let entries: Entries = Box::new(move || of().into_iter().map(&entry).collect());
+    view! { <For each=entries key=entry_key children=entry_view/> }
+}
+
+type Make = Box<dyn FnOnce() -> AnyView + Send>;
+type Entry = (Key, Make);
+type Entries = Box<dyn Fn() -> Vec<Entry> + Send>;
+
+fn entry_key((key, _): &Entry) -> Key {
+    *key
+}
+
+fn entry_view((_, make): Entry) -> AnyView {
+    make()
+}
+
+impl From<u64> for Key {
+    fn from(number: u64) -> Self {
+        Self(0, number)
+    }
+}
+
+impl From<(usize, usize)> for Key {
+    fn from((high, low): (usize, usize)) -> Self {
+        Self(high as u64, low as u64)
+    }
+}
+
+impl From<(usize, usize, usize)> for Key {
+    /// The first two are small.
+    fn from((first, second, third): (usize, usize, usize)) -> Self {
+        Self(((first as u64) << 32) | second as u64, third as u64)
+    }
+}
+
+impl From<ConversationId> for Key {
+    fn from(id: ConversationId) -> Self {
+        let (high, low) = id.0.as_u64_pair();
+        Self(high, low)
+    }
+}
+
+impl From<MessageId> for Key {
+    fn from(id: MessageId) -> Self {
+        let (high, low) = id.0.as_u64_pair();
+        Self(high, low)
+    }
+}
+
+impl From<Group> for Key {
+    fn from(group: Group) -> Self {
+        match group {
+            Group::Today => Self(0, 0),
+            Group::Yesterday => Self(0, 1),
+            Group::Week => Self(0, 2),
+            // No year is 0.
+            Group::Month { year, month } => Self(year.cast_unsigned(), u64::from(month)),
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Forgetting a view's type, where different views stand in one place.
+
+use leptos::prelude::*;
+
+use super::browser;
+
+/// [`IntoAny`] that makes a smaller WASM.
+pub trait Erase {
+    /// The view without its type.
+    fn erase(self) -> AnyView;
+}
+
+impl<V: RenderHtml> Erase for V {
+    fn erase(self) -> AnyView {
+        browser::erase(self)
+    }
+}
