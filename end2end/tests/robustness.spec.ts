@@ -82,20 +82,24 @@ test('a first message that waits for the connection begins its conversation when
   await expect(chat.entries).toHaveText(['Are you there?']);
 });
 
-test('a message that waits is sent by the page that is loaded next', async ({ browserLog, chat, page, parlor, upstream }) => {
+test('a message that waits is sent by the page that is opened next', async ({ browserLog, chat, newTab, page, parlor, upstream }) => {
   await chat.open();
   await parlor.kill();
   await chat.say('Are you there?');
   await expect(page.getByText('Waiting for the connection…')).toBeVisible();
+  const { path } = chat;
+  const again = await newTab();
+  await page.close();
+  // The server has never heard of the conversation.
   browserLog.allow(/status of 404/);
   await parlor.start();
-  await page.reload();
-  await expect(chat.questions).toHaveText([/Are you there\?/]);
-  await expect(chat.answers).toContainText('Are you there?');
-  await chat.done();
-  await chat.reload();
-  await expect(chat.questions).toHaveCount(1);
-  await expect(chat.entries).toHaveText(['Are you there?']);
+  await again.page.goto(path);
+  await expect(again.questions).toHaveText([/Are you there\?/]);
+  await expect(again.answers).toContainText('Are you there?');
+  await again.done();
+  await again.reload();
+  await expect(again.questions).toHaveCount(1);
+  await expect(again.entries).toHaveText(['Are you there?']);
   expect(await upstream.asked()).toHaveLength(1);
 });
 
