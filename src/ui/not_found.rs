@@ -1,7 +1,8 @@
 //! What is shown in place of what is not there.
 
-use crate::ui::erase::Erase;
 use leptos::prelude::*;
+
+use super::erase::Erase;
 
 /// Says kindly that something is not there, and where to go from here.
 pub fn nothing_here(what: &'static str) -> AnyView {

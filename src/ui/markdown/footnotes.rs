@@ -5,15 +5,16 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use crate::ui::erase::Erase;
-use crate::ui::when::When;
 use leptos::{ev, prelude::*};
 
 use super::{
     blocks::{self, Page},
     node::Nodes,
 };
-use crate::{markdown::label_key, ui::browser};
+use crate::{
+    markdown::label_key,
+    ui::{browser, erase::Erase, when::When},
+};
 
 /// The nodes that have an id, by the key of their label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,11 +3,10 @@
 //! A signal over a whole list would make each new item cost as much as there are items, for the view of it compares
 //! all keys. So both are cut into chunks with a signal each: what comes touches the last chunk only.
 
-use crate::ui::each::Each;
-use crate::ui::erase::Erase;
 use leptos::prelude::*;
 
 use super::text::Growing;
+use crate::ui::{each::Each, erase::Erase};
 
 /// How many items are in a chunk of a list.
 const ITEMS: usize = 64;

@@ -4,9 +4,6 @@
 mod groups;
 mod item;
 
-use crate::ui::each::Each;
-use crate::ui::erase::Erase;
-use crate::ui::when::When;
 use leptos::{ev, html, prelude::*};
 
 pub use self::item::link_selector;
@@ -14,8 +11,11 @@ use self::{groups::by_day, item::Item};
 use super::{
     browser,
     delete::DeleteDialog,
+    each::Each,
+    erase::Erase,
     icons,
     live::{ListTrouble, use_live},
+    when::When,
 };
 
 /// Brand, *New chat*, and the conversations by day.

@@ -1,13 +1,13 @@
 //! An answer: its parts in their order, what it is doing, and how it ended.
 
-use crate::ui::each::Each;
-use crate::ui::erase::Erase;
 use leptos::prelude::*;
 
 use super::{footer::AnswerFooter, problem::Problem, thinking::Thinking};
 use crate::{
     protocol::{ConversationId, MessageId, RunStatus},
     ui::{
+        each::Each,
+        erase::Erase,
         live::{AnswerRow, PartRow, use_live},
         markdown::MarkdownView,
     },

@@ -1,6 +1,5 @@
 //! Below an answer: who answered and when, and what can be done with it.
 
-use crate::ui::erase::Erase;
 use leptos::{html, prelude::*};
 
 use super::Time;
@@ -9,6 +8,7 @@ use crate::{
     ui::{
         browser,
         copy::CopyButton,
+        erase::Erase,
         icons,
         live::{AnswerRow, Live, Siblings, use_live},
         models,

@@ -6,14 +6,14 @@ mod problem;
 mod scroll;
 mod thinking;
 
-use crate::ui::each::Each;
-use crate::ui::erase::Erase;
 use leptos::{html, prelude::*};
 
 use self::{answer::Answer, footer::Stepped, scroll::Follower};
 use super::{
     browser,
     copy::CopyButton,
+    each::Each,
+    erase::Erase,
     icons,
     live::{ConversationView, Phase, Row, Underway, UserRow, use_live},
     not_found::nothing_here,
