@@ -16,6 +16,8 @@ export class Chat {
   readonly list: Locator;
   /** The list's entries, newest first. */
   readonly entries: Locator;
+  /** Their titles, without what else is said of them. */
+  readonly titles: Locator;
   readonly newChat: Locator;
   /** The question before something is deleted. */
   readonly dialog: Locator;
@@ -32,6 +34,7 @@ export class Chat {
     this.problem = this.answers.getByRole('group', { name: 'Problem' });
     this.list = page.getByRole('navigation', { name: 'Conversations' });
     this.entries = this.list.getByRole('listitem').getByRole('link');
+    this.titles = this.entries.locator('.item-title');
     this.newChat = this.list.getByRole('link', { name: 'New chat' });
     this.dialog = page.getByRole('dialog', { name: 'Delete this conversation?' });
   }

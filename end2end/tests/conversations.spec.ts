@@ -58,7 +58,7 @@ test('a conversation can be renamed, in all tabs at once', async ({ chat, newTab
   await field.press('Enter');
   for (const tab of [chat, other]) {
     await expect(tab.title).toHaveText('Plans for <b>summer</b>');
-    await expect(tab.entries).toHaveText(['Plans for <b>summer</b>']);
+    await expect(tab.titles).toHaveText(['Plans for <b>summer</b>']);
   }
   await chat.reload();
   await expect(chat.title).toHaveText('Plans for <b>summer</b>');
@@ -100,7 +100,7 @@ test('a conversation can be deleted while it is answered', async ({ chat, parlor
   const log = await EventStream.everything(parlor.url);
   await converse(parlor.url, 'Something else');
   expect(await log.until('conversation_created'), 'nothing else is left in the log').toMatchObject({ title: 'Something else' });
-  await expect(chat.entries).toHaveText(['Something else']);
+  await expect(chat.titles).toHaveText(['Something else']);
   log.close();
 });
 
@@ -134,7 +134,7 @@ test('two tabs are in two conversations', async ({ chat, newTab }) => {
   await other.done();
   await expect(chat.messages).not.toContainText('Right');
   await expect(other.messages).not.toContainText('Left');
-  for (const tab of [chat, other]) await expect(tab.entries).toHaveText(['Right', 'Left']);
+  for (const tab of [chat, other]) await expect(tab.titles).toHaveText(['Right', 'Left']);
 });
 
 test('each place keeps its own draft', async ({ chat, parlor }) => {
@@ -153,15 +153,15 @@ test('each place keeps its own draft', async ({ chat, parlor }) => {
 test('the list shows the newest activity first', async ({ chat, parlor }) => {
   for (const name of ['Ant', 'Bee', 'Cat']) await converse(parlor.url, name);
   await chat.open();
-  await expect(chat.entries).toHaveText(['Cat', 'Bee', 'Ant']);
+  await expect(chat.titles).toHaveText(['Cat', 'Bee', 'Ant']);
   await chat.entry('Ant').click();
   await expect(chat.title).toHaveText('Ant');
-  await expect(chat.entries).toHaveText(['Cat', 'Bee', 'Ant']);
+  await expect(chat.titles).toHaveText(['Cat', 'Bee', 'Ant']);
   await chat.say('Once more');
-  await expect(chat.entries).toHaveText(['Ant', 'Cat', 'Bee']);
+  await expect(chat.titles).toHaveText(['Ant', 'Cat', 'Bee']);
   await chat.done();
   await chat.reload();
-  await expect(chat.entries).toHaveText(['Ant', 'Cat', 'Bee']);
+  await expect(chat.titles).toHaveText(['Ant', 'Cat', 'Bee']);
 });
 
 for (const [when, days, heading] of [
@@ -174,7 +174,7 @@ for (const [when, days, heading] of [
     await page.clock.setFixedTime(Date.now() + days * 24 * 60 * 60 * 1000);
     await chat.open();
     const group = chat.list.locator('section').filter({ has: page.getByRole('heading', { name: heading, exact: true }) });
-    await expect(group.getByRole('link')).toHaveText(['Hello']);
+    await expect(group.getByRole('link')).toContainText(['Hello']);
     await expect(chat.list.getByRole('heading')).toHaveCount(1);
   });
 }
@@ -184,9 +184,9 @@ test('a long list is loaded page by page', async ({ chat, parlor }) => {
   for (const name of names) await converse(parlor.url, name);
   await chat.open();
   await expect(chat.entries).toHaveCount(40);
-  await expect(chat.entries.first()).toHaveText('Chat number 45');
+  await expect(chat.titles.first()).toHaveText('Chat number 45');
   await chat.list.getByRole('button', { name: 'Show older' }).scrollIntoViewIfNeeded();
-  await expect(chat.entries).toHaveText(names.toReversed());
+  await expect(chat.titles).toHaveText(names.toReversed());
   await expect(chat.list.getByRole('button', { name: 'Show older' })).toHaveCount(0);
 });
 
@@ -221,7 +221,7 @@ test('everything survives a restart', async ({ browserLog, chat, parlor }) => {
   await chat.open(path);
   await expect(chat.questions).toContainText('Second');
   await expect(chat.answers).toContainText('Second');
-  await expect(chat.entries).toHaveText(['Second', 'First']);
+  await expect(chat.titles).toHaveText(['Second', 'First']);
   await chat.say('And a third');
   await expect(chat.answers.last()).toContainText('And a third');
 });

@@ -39,7 +39,7 @@ test('nothing moves for those who asked for that', async ({ chat, page, upstream
   await expect(chat.send.or(chat.stop)).toHaveCSS('transition-duration', /^0\.001s/);
 });
 
-test('the tab says how many conversations are being answered', async ({ chat, page, upstream }) => {
+test('the tab says how many conversations are being answered or have something new', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'Well' }, { gate: 'rest' }] });
   await chat.open();
   await chat.begin('One');
@@ -47,7 +47,10 @@ test('the tab says how many conversations are being answered', async ({ chat, pa
   await chat.begin('Two');
   await expect(page).toHaveTitle('(2) Two · Parlor');
   await upstream.open('rest');
-  await expect(page).toHaveTitle('Two · Parlor');
+  await chat.done();
+  await expect(page, 'nobody has seen the end of the first').toHaveTitle('(1) Two · Parlor');
+  await chat.entry('One').click();
+  await expect(page).toHaveTitle('One · Parlor');
 });
 
 test('of the tabs that nobody sees, one goes on following', async ({ chat, newTab, parlor, upstream }) => {
@@ -72,7 +75,10 @@ test('of the tabs that nobody sees, one goes on following', async ({ chat, newTa
   }).toPass();
   await other.page.evaluate(HIDE, false);
   await upstream.open('rest');
-  for (const tab of [chat, other]) await expect(tab.page).toHaveTitle('Parlor');
+  for (const tab of [chat, other]) {
+    await expect(tab.list).toContainText('has something new');
+    await expect(tab.page).toHaveTitle('(1) Parlor');
+  }
 });
 
 test('the list says when a part of it could not be loaded', async ({ browserLog, chat, page, parlor }) => {

@@ -79,7 +79,7 @@ test('a first message that waits for the connection begins its conversation when
   await expect(page.getByText('Waiting for the connection…')).toBeVisible();
   await parlor.start();
   await expect(chat.answers).toContainText('Are you there?', { timeout: 20_000 });
-  await expect(chat.entries).toHaveText(['Are you there?']);
+  await expect(chat.titles).toHaveText(['Are you there?']);
 });
 
 test('a message that waits is sent by the page that is opened next', async ({ browserLog, chat, newTab, page, parlor, upstream }) => {
@@ -99,7 +99,7 @@ test('a message that waits is sent by the page that is opened next', async ({ br
   await again.done();
   await again.reload();
   await expect(again.questions).toHaveCount(1);
-  await expect(again.entries).toHaveText(['Are you there?']);
+  await expect(again.titles).toHaveText(['Are you there?']);
   expect(await upstream.asked()).toHaveLength(1);
 });
 
@@ -218,5 +218,5 @@ test('what happened while the connection was lost is there when it is back', asy
   await (await EventStream.chat(parlor.url, { message: 'Meanwhile', conversation_id })).rest();
   await (await EventStream.chat(parlor.url, { message: 'Elsewhere' })).rest();
   await expect(chat.questions).toHaveText([/Hello/, /Meanwhile/]);
-  await expect(chat.entries).toHaveText(['Elsewhere', 'Hello']);
+  await expect(chat.titles).toHaveText(['Elsewhere', 'Hello']);
 });

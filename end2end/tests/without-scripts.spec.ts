@@ -39,6 +39,7 @@ test('messages can be sent with the form, and are answered', async ({ chat, page
 
   await chat.message.fill('Second');
   await chat.send.click();
+  await expect(chat.questions).toHaveText([/First/, /Second/]);
   await log.until('complete');
   await page.reload();
   expect(chat.path).toBe(path);

@@ -14,7 +14,7 @@ use super::{
     delete::Deletion,
     erase::Erase,
     header::Header,
-    live::Live,
+    live::{ListRow, Live},
     models::Models,
     not_found::nothing_here,
     page::{Page, PageCodec},
@@ -65,6 +65,7 @@ fn begin(page: Page, place: Memo<Place>, go: Callback<(Place, bool)>) -> AnyView
         models.start();
     });
     Effect::new(move |_| live.visit(place.get()));
+    Effect::new(move |_| live.look());
     Effect::new(move |_| shortcuts(live));
     view! { <Layout live/> }.erase()
 }
@@ -88,16 +89,16 @@ fn Layout(live: Live) -> impl IntoView {
         Some(view) => view.title.get(),
         None => String::new(),
     });
-    let running = Memo::new(move |_| {
-        live.list
-            .with(|rows| rows.iter().filter(|row| row.running.get()).count())
+    let afoot = Memo::new(move |_| {
+        let is_afoot = |row: &&ListRow| row.running.get() || row.is_news(live);
+        live.list.with(|rows| rows.iter().filter(is_afoot).count())
     });
     let page_title = move || {
         let place = match live.place.get() {
             Place::Nowhere => "Not found".into(),
             _ => title.get(),
         };
-        page_title(running.get(), &place)
+        page_title(afoot.get(), &place)
     };
     view! {
         <Title text=page_title/>
@@ -114,11 +115,11 @@ fn Layout(live: Live) -> impl IntoView {
     }
 }
 
-/// What the tab is called: how many conversations are being answered, and where one is.
-fn page_title(running: usize, place: &str) -> String {
+/// What the tab is called: how many conversations are being answered or have something new, and where one is.
+fn page_title(afoot: usize, place: &str) -> String {
     let mut title = String::new();
-    if running > 0 {
-        title = ["(", &running.to_string(), ") "].concat();
+    if afoot > 0 {
+        title = ["(", &afoot.to_string(), ") "].concat();
     }
     title.push_str(place);
     if !place.is_empty() {

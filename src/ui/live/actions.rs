@@ -143,6 +143,21 @@ impl Live {
         });
     }
 
+    /// What is on the screen is no news any more. Follows the place, the screen and the list.
+    pub fn look(self) {
+        let here = self.place.get().conversation().filter(|_| self.visible.get());
+        let news = self.list.with(|rows| {
+            let row = rows.iter().find(|row| Some(row.id) == here);
+            row.filter(|row| row.unseen.get()).map(|row| row.id)
+        });
+        if let Some(id) = news {
+            spawn_local(async move {
+                // If that fails it stays news, and is looked at again.
+                let _ = rpc::mark_read(id).await;
+            });
+        }
+    }
+
     /// Deletes a conversation.
     pub fn delete(self, conversation_id: ConversationId) {
         spawn_local(async move {

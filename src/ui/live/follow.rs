@@ -44,6 +44,7 @@ impl Live {
         self.clock.set(Clock::local());
         browser::on_presence(move |presence| match presence {
             Presence::Visible => {
+                self.visible.set(true);
                 self.with(|state| state.follow.lock = None);
                 self.drive(Input::Visible);
                 self.tell_time();
@@ -59,6 +60,7 @@ impl Live {
     }
 
     fn hidden(self) {
+        self.visible.set(false);
         self.drive(Input::Hidden);
         let lock = browser::lock(LOCK, move || self.drive(Input::Chosen));
         self.with(|state| state.follow.lock = lock);

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::listing::Listing;
+use super::{Live, listing::Listing};
 use crate::protocol::{ConversationId, ConversationSummary, Timestamp};
 
 /// A conversation in the list.
@@ -12,6 +12,8 @@ pub struct ListRow {
     pub title: ArcRwSignal<String>,
     pub updated_at: ArcRwSignal<Timestamp>,
     pub running: ArcRwSignal<bool>,
+    /// Something has come to its end in it, and nobody has looked.
+    pub unseen: ArcRwSignal<bool>,
 }
 
 /// Two rows are the same if they are of the same conversation: what changes in it is in its signals.
@@ -28,7 +30,14 @@ impl ListRow {
             title: ArcRwSignal::new(summary.title.clone()),
             updated_at: ArcRwSignal::new(summary.updated_at),
             running: ArcRwSignal::new(summary.active_run.is_some()),
+            unseen: ArcRwSignal::new(summary.unseen),
         }
+    }
+
+    /// Whether there is something new in it that is not on the screen already.
+    pub fn is_news(&self, live: Live) -> bool {
+        let here = live.place.get().conversation() == Some(self.id);
+        self.unseen.get() && !(here && live.visible.get())
     }
 
     fn sync(&self, summary: &ConversationSummary) {
@@ -40,6 +49,9 @@ impl ListRow {
         }
         if self.running.get_untracked() != summary.active_run.is_some() {
             self.running.set(summary.active_run.is_some());
+        }
+        if self.unseen.get_untracked() != summary.unseen {
+            self.unseen.set(summary.unseen);
         }
     }
 }

@@ -22,8 +22,8 @@ impl Live {
             return;
         }
         let load = self.with(|state| {
-            if state.unseen.contains(&id) {
-                state.unseen.retain(|unseen| *unseen != id);
+            if state.stale.contains(&id) {
+                state.stale.retain(|stale| *stale != id);
                 state.dirty.conversation(id);
             }
             let load = state.session.shelf.open(id);

@@ -55,6 +55,8 @@ pub struct Live {
     pub status: RwSignal<Status>,
     pub clock: RwSignal<Clock>,
     pub place: Memo<Place>,
+    /// Whether the page is on the screen.
+    pub visible: RwSignal<bool>,
     /// Messages that could not be sent: where, and what to tell the person. The text is in the drafts.
     pub unsent: RwSignal<Vec<(Place, String)>>,
     pub toasts: Toasts,
@@ -79,7 +81,7 @@ struct State {
     follow: Follow,
     dirty: Dirty,
     /// Conversations that changed while something else was on the screen: their signals are old.
-    unseen: Vec<ConversationId>,
+    stale: Vec<ConversationId>,
     /// The browser has taken over: what is new from now on was not in the server's page.
     live: bool,
 }
@@ -105,6 +107,7 @@ impl Live {
             status: RwSignal::default(),
             clock: RwSignal::new(Clock::utc(page.now)),
             place,
+            visible: RwSignal::new(true),
             unsent: RwSignal::default(),
             toasts: Toasts::new(),
             go,
@@ -206,7 +209,7 @@ impl Live {
                 .collect();
             for (id, message) in &dirty.messages {
                 if Some(*id) != shown {
-                    state.is_unseen(*id);
+                    state.is_stale(*id);
                 } else if let (Some(view), Some(transcript)) =
                     (state.known_view(*id), state.session.shelf.get(*id))
                 {
@@ -230,9 +233,9 @@ impl Live {
 }
 
 impl State {
-    fn is_unseen(&mut self, id: ConversationId) {
-        if !self.unseen.contains(&id) {
-            self.unseen.push(id);
+    fn is_stale(&mut self, id: ConversationId) {
+        if !self.stale.contains(&id) {
+            self.stale.push(id);
         }
     }
 
@@ -253,7 +256,7 @@ impl State {
     fn sync(&mut self, id: ConversationId, shown: Option<ConversationId>) -> Option<Settled> {
         let view = self.view(id);
         if Some(id) != shown {
-            self.is_unseen(id);
+            self.is_stale(id);
         }
         let transcript = self.session.shelf.get(id);
         let settled = transcript.map(|transcript| {

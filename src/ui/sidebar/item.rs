@@ -39,9 +39,10 @@ pub fn Item(row: ListRow) -> impl IntoView {
 #[component]
 fn Entry(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoView {
     let deletion = expect_context::<Deletion>();
+    let live = use_live();
     let ListRow {
         id, title, running, ..
-    } = row;
+    } = row.clone();
     let name = {
         let title = title.clone();
         move |action: &'static str| {
@@ -51,6 +52,7 @@ fn Entry(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoV
     };
     let (rename_name, delete_name) = (name("Rename"), name("Delete"));
     let shown = title.clone();
+    let news = Memo::new(move |_| row.is_news(live));
     view! {
         <a
             class="item-link"
@@ -60,6 +62,9 @@ fn Entry(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoV
             <span class="item-title">{move || shown.get()}</span>
             {move || running.get().then(|| view! {
                 <span class="item-dot"><span class="visually-hidden">"is answering"</span></span>
+            }.erase())}
+            {move || news.get().then(|| view! {
+                <span class="item-dot item-news"><span class="visually-hidden">"has something new"</span></span>
             }.erase())}
         </a>
         <div class="item-actions needs-script">

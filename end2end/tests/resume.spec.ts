@@ -1,0 +1,66 @@
+import { expect, test } from '../support/test.ts';
+
+test.beforeEach(({ browserLog }) => {
+  // Each connection that cannot be made or breaks is in the browser's log.
+  browserLog.allow(/Failed to load resource: net::ERR_/);
+});
+
+/** A long answer of every kind in pieces, each with a word of its own. */
+function pieces(): { think?: string; text?: string }[] {
+  const all: { think?: string; text?: string }[] = [];
+  const word = () => `w${all.length}.`;
+  for (let n = 0; n < 12; n++) all.push({ think: `Thought ${word()}\n\n` });
+  for (let n = 0; n < 30; n++) all.push({ text: `${n % 6 === 0 ? '\n\n## Part\n\n' : ''}Some **words**, *more* of them: ${word()} ` });
+  all.push({ text: `\n\n\`\`\`rust\nlet a = "${word()}";\n` });
+  for (let n = 0; n < 24; n++) all.push({ text: `let b = "${word()}";\n` });
+  all.push({ text: `\`\`\`\n\n| a | b |\n|---|---|\n| ${word()} | 1 |\n` });
+  for (let n = 0; n < 20; n++) all.push({ text: `| ${word()} | \`x\` |\n` });
+  for (let n = 0; n < 12; n++) all.push({ text: `${n === 0 ? '\n' : ''}- [ ] an item: ${word()}\n` });
+  return all;
+}
+
+test('a reload, a lost connection or another conversation at a hundred places leaves no trace', async ({ chat, page, context, upstream }) => {
+  test.setTimeout(400_000);
+  const answer = pieces();
+  expect(answer.length).toBeGreaterThanOrEqual(100);
+  await upstream.script({ when: { user_contains: 'long' }, steps: answer.flatMap((piece, n) => [piece, { gate: `g${n}` }]) });
+  await upstream.script({ when: { user_contains: 'other' }, steps: [{ text: 'Another conversation.' }] });
+  await chat.open();
+  await chat.begin('other');
+  await chat.done();
+  await chat.newChat.click();
+  const disturbed = await chat.begin('a long answer');
+  const disturbances = [
+    async () => chat.reload(),
+    async (n: number) => {
+      await context.setOffline(true);
+      // What comes now, nobody is told.
+      await upstream.open(`g${n}`);
+      await context.setOffline(false);
+    },
+    async (n: number) => {
+      await chat.entry('other').click();
+      await expect(chat.answers).toContainText('Another conversation.');
+      await upstream.open(`g${n}`);
+      await chat.entry('a long answer').click();
+    },
+  ];
+  for (const n of answer.keys()) {
+    await expect(chat.answers, `at ${n}`).toContainText(`w${n}.`);
+    await disturbances[n % disturbances.length](n);
+    await upstream.open(`g${n}`);
+  }
+  await chat.done();
+  const text = () => chat.answers.locator('.prose').innerText();
+  const after = await text();
+  for (const n of answer.keys()) if (answer[n].text) expect(after.split(`w${n}.`).length, `w${n} is there once`).toBe(2);
+
+  // The same answer, in peace: every gate is open by now.
+  await chat.newChat.click();
+  await chat.begin('a long answer again');
+  await chat.done();
+  expect(chat.path).not.toBe(disturbed);
+  expect(await text()).toBe(after);
+  await chat.reload();
+  expect(await text()).toBe(after);
+});
