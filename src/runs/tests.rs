@@ -1,5 +1,6 @@
-use std::future::poll_fn;
-use std::task::Poll;
+use std::{future::poll_fn, task::Poll, time::Duration};
+
+use tokio::time::timeout;
 
 use super::*;
 use crate::{
@@ -50,7 +51,7 @@ async fn a_run_whose_asker_has_gone_is_driven_all_the_same() {
     poll_fn(|context| Poll::Ready(asked.as_mut().poll(context)))
         .await
         .is_pending();
-    until(async || runs.live().keys().next().copied()).await;
+    until(async || runs.0.at_work.any()).await;
     drop(asked);
 
     let run = until(async || {
@@ -77,7 +78,7 @@ async fn a_stop_before_the_commit_of_the_start_is_not_lost() {
         let runs = runs.clone();
         async move { runs.send(UserId::LOCAL, hello(), String::new()).await }
     });
-    let run = until(async || runs.live().keys().next().copied()).await;
+    let run = until(async || runs.0.at_work.any()).await;
     let stopped = runs.stop(UserId::LOCAL, run).await.unwrap();
     assert_eq!(stopped, Some(RunStatus::Stopped));
     assert_eq!(sending.await.unwrap().unwrap().assistant_message_id, run);

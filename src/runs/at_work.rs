@@ -1,0 +1,99 @@
+//! Which runs are at work, so that they can be stopped and waited for. What they do is nobody's business here.
+
+use std::{
+    collections::{HashMap, hash_map},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    protocol::{MessageId, UserId},
+    storage::RunKey,
+};
+
+/// The runs at work in this process. Clones are the same.
+#[derive(Clone, Default)]
+pub(super) struct AtWork(Arc<Mutex<HashMap<MessageId, Entry>>>);
+
+#[derive(Clone)]
+struct Entry {
+    user_id: UserId,
+    stop: CancellationToken,
+    /// Closed when the run is not at work any more.
+    ended: watch::Receiver<()>,
+}
+
+/// A run's place among those at work. It is left when this is dropped, and those who wait for that are told.
+pub(super) struct Place {
+    at_work: AtWork,
+    run: MessageId,
+    /// Cancelled when the run is to stop.
+    pub stop: CancellationToken,
+    _end: watch::Sender<()>,
+}
+
+impl AtWork {
+    /// Gives a run its place. Nothing if it has one already.
+    pub fn enter(&self, run: RunKey) -> Option<Place> {
+        let stop = CancellationToken::new();
+        let (end, ended) = watch::channel(());
+        match self.entries().entry(run.message_id) {
+            hash_map::Entry::Occupied(_) => return None,
+            hash_map::Entry::Vacant(entry) => entry.insert(Entry {
+                user_id: run.user_id,
+                stop: stop.clone(),
+                ended,
+            }),
+        };
+        Some(Place {
+            at_work: self.clone(),
+            run: run.message_id,
+            stop,
+            _end: end,
+        })
+    }
+
+    pub fn has(&self, run: MessageId) -> bool {
+        self.entries().contains_key(&run)
+    }
+
+    /// Any of them.
+    pub fn any(&self) -> Option<MessageId> {
+        self.entries().keys().next().copied()
+    }
+
+    /// Tells a run of a user to stop, if it is at work.
+    pub fn stop(&self, user_id: UserId, run: MessageId) {
+        if let Some(entry) = self.entries().get(&run).filter(|entry| entry.user_id == user_id) {
+            entry.stop.cancel();
+        }
+    }
+
+    /// Waits until a run is not at work any more.
+    pub async fn ended(&self, run: MessageId) {
+        let entry = self.entries().get(&run).cloned();
+        if let Some(mut entry) = entry {
+            // The sender never sends: it closes when the place is left.
+            let _ = entry.ended.changed().await;
+        }
+    }
+
+    /// Waits until none is at work.
+    pub async fn all_ended(&self) {
+        while let Some(run) = self.any() {
+            self.ended(run).await;
+        }
+    }
+
+    fn entries(&self) -> MutexGuard<'_, HashMap<MessageId, Entry>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.at_work.entries().remove(&self.run);
+    }
+}

@@ -1,0 +1,85 @@
+//! The end of runs that nothing drives (any more): what a crash has left, what a fault has broken, and what is at work when the
+//! server goes down.
+
+use std::{sync::atomic::Ordering::Relaxed, time::Duration};
+
+use futures::{StreamExt, stream};
+use tokio::time::timeout;
+
+use super::Runs;
+use crate::{
+    clock,
+    protocol::{EventBody, RunError, RunStatus, transcript::apply_to_run},
+    storage::{Change, RunKey, StorageError},
+};
+
+/// How many runs that a crash left are ended at a time: their messages are in memory meanwhile.
+const RECOVERED_TOGETHER: usize = 64;
+
+impl Runs {
+    /// Ends what an earlier process left running. What those runs had produced is kept.
+    pub async fn recover(&self) -> Result<usize, StorageError> {
+        let left = self.0.storage.runs_at_work().await?;
+        // Together, so that the journal commits them together.
+        stream::iter(&left)
+            .for_each_concurrent(RECOVERED_TOGETHER, |run| {
+                self.end_undriven(
+                    run.key,
+                    RunStatus::Interrupted,
+                    "interrupted",
+                    "Parlor went down before the answer was finished.",
+                )
+            })
+            .await;
+        Ok(left.len())
+    }
+
+    /// Ends a run that nothing drives any more, with all that it had produced.
+    pub(super) async fn end_undriven(&self, run: RunKey, status: RunStatus, code: &str, message: &str) {
+        let error = RunError {
+            code: code.into(),
+            message: message.into(),
+            hint: "What had come is kept. Continue goes on from there, Retry begins anew.".into(),
+        };
+        // What the run had handed in is committed before this is: then it can be read.
+        self.submit_or_warn(Change::Append {
+            run,
+            events: Vec::new(),
+        })
+        .await;
+        let stored = self.0.storage.message(run.user_id, run.message_id).await;
+        let Ok(Some((_, mut message))) = stored else {
+            tracing::error!(run = %run.message_id, ?stored, "a run that broke off could not be read");
+            return;
+        };
+        let Some(assistant) = message.assistant_mut() else {
+            return;
+        };
+        let event = EventBody::ended(status, Some(error), clock::now());
+        apply_to_run(assistant, &event);
+        self.submit_or_warn(Change::End {
+            run,
+            events: vec![event],
+            message: assistant.clone(),
+        })
+        .await;
+    }
+
+    async fn submit_or_warn(&self, change: Change) {
+        if let Err(error) = self.0.journal.submit(change).await {
+            tracing::warn!(%error, "a run that broke off could not be ended");
+        }
+    }
+
+    /// Takes no new runs, gives those at work some time to end by themselves, interrupts the others, and waits until all have
+    /// ended.
+    pub async fn shut_down(&self, patience: Duration) {
+        self.0.closed.store(true, Relaxed);
+        let ended = self.0.at_work.all_ended();
+        tokio::pin!(ended);
+        if timeout(patience, &mut ended).await.is_err() {
+            self.0.shutdown.cancel();
+            ended.await;
+        }
+    }
+}
