@@ -3,7 +3,7 @@
 use sqlx::{Row, SqliteConnection};
 
 use super::{
-    super::{id, optional_id, read},
+    super::{optional_id, read},
     Batch, Failure,
 };
 use crate::{
@@ -31,25 +31,23 @@ impl Batch {
             ..
         } = intent;
         let run = start.run;
-        sqlx::query("INSERT INTO users (id, position) VALUES (?, 0) ON CONFLICT DO NOTHING")
-            .bind(user_id.to_string())
-            .execute(&mut *connection)
-            .await?;
-        let gone: bool =
-            sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM deleted_conversations WHERE id = ?)")
-                .bind(conversation_id.to_string())
-                .fetch_one(&mut *connection)
+        // Whose log has grown in this transaction is known already.
+        if !self.heads.contains_key(&user_id) {
+            sqlx::query("INSERT INTO users (id, position) VALUES (?, 0) ON CONFLICT DO NOTHING")
+                .bind(user_id.to_string())
+                .execute(&mut *connection)
                 .await?;
-        if gone {
-            Err(Refusal::NotFound)?;
         }
-        // Whosesoever it is: an id is there once.
-        let conversation = sqlx::query("SELECT user_id, active_leaf, model FROM conversations WHERE id = ?")
-            .bind(conversation_id.to_string())
-            .fetch_optional(&mut *connection)
-            .await?;
+        // Whosesoever it is: an id is there once. One that is gone has no user.
+        let conversation = sqlx::query(
+            "SELECT user_id, active_leaf, model FROM conversations WHERE id = ?1 \
+             UNION ALL SELECT NULL, NULL, NULL FROM deleted_conversations WHERE id = ?1",
+        )
+        .bind(conversation_id.to_string())
+        .fetch_optional(&mut *connection)
+        .await?;
         let (parent_id, chosen) = match conversation {
-            Some(row) if id::<UserId>(&row, "user_id")? != user_id => Err(Refusal::NotFound)?,
+            Some(row) if optional_id(&row, "user_id")? != Some(user_id) => Err(Refusal::NotFound)?,
             Some(row) => (optional_id(&row, "active_leaf")?, row.try_get("model")?),
             None => {
                 let title = title_from(text);
@@ -208,7 +206,7 @@ impl Batch {
             conversation_id,
             message_id,
         };
-        self.is_active(connection, run, position).await?;
+        self.is_active(connection, run, position, None).await?;
         Ok(Started {
             conversation_id,
             user_message_id,
@@ -216,20 +214,23 @@ impl Batch {
         })
     }
 
-    /// A run begins: its message is the one that is shown, and its conversation goes to the top of the list.
+    /// A run begins, perhaps with another model: its message is the one that is shown, and its conversation goes to the top
+    /// of the list.
     async fn is_active(
         &self,
         connection: &mut SqliteConnection,
         run: RunKey,
         position: Position,
+        model: Option<&str>,
     ) -> Result<(), Failure> {
         sqlx::query(
-            "UPDATE conversations SET active_leaf = ?, updated_at = ?, activity = ?, unseen = 0 \
-             WHERE user_id = ? AND id = ?",
+            "UPDATE conversations SET active_leaf = ?, updated_at = ?, activity = ?, unseen = 0, \
+             model = coalesce(?, model) WHERE user_id = ? AND id = ?",
         )
         .bind(run.message_id.to_string())
         .bind(self.at.0)
         .bind(position.0.cast_signed())
+        .bind(model)
         .bind(run.user_id.to_string())
         .bind(run.conversation_id.to_string())
         .execute(connection)
@@ -278,13 +279,7 @@ impl Batch {
         .execute(&mut *connection)
         .await
         .map_err(|error| taken(error, Refusal::RunActive))?;
-        sqlx::query("UPDATE conversations SET model = ? WHERE user_id = ? AND id = ?")
-            .bind(model)
-            .bind(user_id.to_string())
-            .bind(conversation_id.to_string())
-            .execute(&mut *connection)
-            .await?;
-        self.is_active(connection, run, position).await
+        self.is_active(connection, run, position, Some(model)).await
     }
 
     pub(super) async fn end(
