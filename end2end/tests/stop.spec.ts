@@ -1,0 +1,96 @@
+/** The races between a stop and everything else. */
+import { expect, test } from '../support/test.ts';
+
+const endless = (text: string) => [{ text }, { gate: 'never' }];
+
+test('Stop clicked while done event processing', async ({ chat, upstream }) => {
+  await chat.open();
+  for (let n = 0; n < 8; n++) {
+    await upstream.script({ when: { user_contains: `number ${n}.` }, steps: [{ text: 'Nearly' }, { gate: `end-${n}` }, { text: ' done.' }] });
+    await chat.say(`number ${n}.`);
+    const answer = chat.answers.nth(n);
+    await expect(answer).toContainText('Nearly');
+    // Whichever comes first: it has ended once, and nobody is told of an error. The button may be gone before it is pressed.
+    await Promise.all([upstream.open(`end-${n}`), chat.stop.click({ timeout: 2000 }).catch(() => {})]);
+    await chat.done();
+    await expect(chat.problem).toHaveCount(0);
+    const ends = (await answer.innerText()).match(/ done\.|Stopped/g);
+    expect(ends, 'one end').toHaveLength(1);
+  }
+  const live = await chat.answers.allInnerTexts();
+  await chat.reload();
+  expect(await chat.answers.allInnerTexts()).toEqual(live);
+});
+
+test('User switches conversations during streaming', async ({ chat, upstream }) => {
+  await upstream.script({ when: { user_contains: 'streaming' }, steps: endless('On and on') });
+  await upstream.script({ when: { user_contains: 'quiet' }, steps: [{ text: 'Done.' }] });
+  await chat.open();
+  await chat.begin('quiet');
+  await chat.done();
+  await chat.newChat.click();
+  await chat.begin('streaming');
+  await expect(chat.stop).toBeVisible();
+  await chat.entry('quiet').click();
+  await expect(chat.answers).toContainText('Done.');
+  await expect(chat.stop, 'this conversation is not being answered').toBeHidden();
+  await chat.entry('streaming').click();
+  await expect(chat.stop).toBeVisible();
+  await chat.stop.click();
+  await expect(chat.answers).toContainText('Stopped');
+});
+
+test('Rapid stop/send clicks', async ({ chat, upstream }) => {
+  await upstream.script({ when: { user_contains: 'first' }, steps: endless('On and on') });
+  await upstream.script({ when: { user_contains: 'second' }, steps: [{ text: 'The second answer.' }] });
+  await chat.open();
+  await chat.begin('first');
+  await expect(chat.answers).toContainText('On and on');
+  await chat.stop.dblclick();
+  await chat.say('second');
+  await expect(chat.answers.last()).toContainText('The second answer.');
+  await chat.done();
+  await expect(chat.questions).toHaveCount(2);
+  await expect(chat.answers).toHaveCount(2);
+  await expect(chat.answers.first()).toContainText('Stopped');
+});
+
+test('Stream naturally completes', async ({ chat, upstream }) => {
+  await upstream.script({ steps: [{ text: 'Nearly' }, { gate: 'end' }, { text: ' done.' }] });
+  await chat.open();
+  await chat.begin('Go');
+  await expect(chat.stop).toBeVisible();
+  await upstream.open('end');
+  await expect(chat.stop).toBeHidden();
+  await expect(chat.send).toBeVisible();
+});
+
+test('Multiple conversations streaming in background', async ({ chat, upstream }) => {
+  for (const name of ['red', 'blue']) await upstream.script({ when: { user_contains: name }, steps: endless(`On about ${name}`) });
+  await chat.open();
+  for (const name of ['red', 'blue']) {
+    await chat.newChat.click();
+    await chat.begin(name);
+    await expect(chat.answers).toContainText(`On about ${name}`);
+  }
+  await chat.stop.click();
+  await expect(chat.answers).toContainText('Stopped');
+  await expect(chat.list.getByRole('listitem').filter({ hasText: 'red' })).toContainText('is answering');
+  await chat.entry('red').click();
+  await expect(chat.stop, 'only the one on the screen was stopped').toBeVisible();
+});
+
+test('stopped in two tabs at once: one outcome, no error', async ({ chat, newTab, upstream }) => {
+  await upstream.script({ steps: endless('On and on') });
+  await chat.open();
+  const path = await chat.begin('Go');
+  await expect(chat.answers).toContainText('On and on');
+  const other = await newTab();
+  await other.open(path);
+  await Promise.all([chat.stop.click(), other.stop.click({ timeout: 2000 }).catch(() => {})]);
+  for (const tab of [chat, other]) {
+    await expect(tab.answers).toContainText('Stopped');
+    await expect(tab.send).toBeVisible();
+    await expect(tab.problem).toHaveCount(0);
+  }
+});
