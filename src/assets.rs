@@ -2,22 +2,8 @@
 //!
 //! The build puts these files into one folder; a release has the folder inside its binary, a development build reads
 //! it from disk, so that a change of a style needs no new server. The three files that every page needs are named by
-//! their content and kept by browsers for ever; a page finds their names here:
-//!
-//! ```text
-//! let assets = Manifest::current();
-//! view! {
-//!     <link rel="stylesheet" href=assets.css/>
-//!     <link rel="modulepreload" href=assets.js.clone()/>
-//!     <link rel="preload" href=assets.wasm.clone() r#as="fetch" r#type="application/wasm" crossorigin=""/>
-//!     <script type="module" nonce=use_nonce()>
-//!         {format!("import init, {{ hydrate }} from {:?}; init({{ module_or_path: {:?} }}).then(hydrate)",
-//!             assets.js, assets.wasm)}
-//!     </script>
-//! }
-//! ```
-//!
-//! `hydrate` is the crate's own exported function. [`dev_reload::script`] is one more script, for development only.
+//! their content and kept by browsers for ever; a page finds their names in the [`Manifest`]. [`dev_reload::script`] is one more
+//! script, for development only.
 
 pub mod dev_reload;
 
