@@ -9,8 +9,9 @@ use axum::{
     routing::any,
 };
 use leptos::{nonce::use_nonce, prelude::*};
-use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
+use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_route_list};
 use leptos_meta::MetaTags;
+use leptos_router::{Method, SsrMode};
 use tower_http::limit::RequestBodyLimitLayer;
 
 use super::{AppState, rpc_errors};
@@ -25,7 +26,14 @@ const THEME: &str = "try{const t=localStorage.getItem('parlor-theme');\
 
 /// The pages, the server functions that they call, and what they are made of.
 pub fn routes(app: &AppState) -> Router<AppState> {
-    let pages = generate_route_list(Root);
+    let mut pages = generate_route_list(Root);
+    // The interface has one route for every address; for axum, `/` is not among "everything below /".
+    pages.push(AxumRouteListing::new(
+        "/".into(),
+        SsrMode::Async,
+        [Method::Get],
+        [],
+    ));
     let context = {
         let app = app.clone();
         move || provide_context(app.clone())

@@ -4,7 +4,6 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 use leptos_meta::Title;
 use leptos_router::{
     NavigateOptions,
-    components::Outlet,
     hooks::{use_location, use_navigate},
 };
 
@@ -46,7 +45,6 @@ pub fn Chat() -> impl IntoView {
         <Suspense>
             {move || Suspend::new(async move { begin(page.await, place, go) })}
         </Suspense>
-        <Outlet/>
     }
     .erase()
 }

@@ -36,7 +36,7 @@ use leptos::prelude::*;
 use leptos_meta::provide_meta_context;
 use leptos_router::{
     SsrMode,
-    components::{ParentRoute, Route, Router, Routes},
+    components::{FlatRoutes, Route, Router},
     path,
 };
 
@@ -44,21 +44,17 @@ use self::chat::Chat;
 
 /// The whole page, for the server to render and the browser to take over.
 ///
-/// All of the chat is one parent route: going from one conversation to another, or from a new chat to the
-/// conversation that it became, keeps everything in place. An address that names nothing is a place like any other:
-/// whatever the address, [`Chat`] and its live state are there as long as the page is.
+/// All of the chat is one route, whatever the address: going from one conversation to another, or from a new chat to
+/// the conversation that it became, keeps everything in place. An address that names nothing is a place like any other:
+/// [`Chat`] and its live state are there as long as the page is, and [`place`] says what the address names.
 #[component]
 pub fn Root() -> impl IntoView {
     provide_meta_context();
     view! {
         <Router>
-            <Routes fallback=|| ()>
-                <ParentRoute path=path!("") view=Chat ssr=SsrMode::Async>
-                    <Route path=path!("/") view=|| () ssr=SsrMode::Async/>
-                    <Route path=path!("/c/:id") view=|| () ssr=SsrMode::Async/>
-                    <Route path=path!("/*nothing") view=|| () ssr=SsrMode::Async/>
-                </ParentRoute>
-            </Routes>
+            <FlatRoutes fallback=|| ()>
+                <Route path=path!("/*place") view=Chat ssr=SsrMode::Async/>
+            </FlatRoutes>
         </Router>
     }
 }
