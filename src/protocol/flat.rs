@@ -7,7 +7,7 @@
 use serde::Deserialize;
 
 use super::{
-    AssistantMessage, ConversationId, Event, EventBody, Message, MessageBody, MessageId, Node, Part,
+    AssistantMessage, ConversationId, Event, EventBody, Message, MessageBody, MessageId, Node, Notice, Part,
     Position, RunError, RunStatus, Timestamp,
 };
 
@@ -144,6 +144,24 @@ impl TryFrom<FlatPart> for Part {
     }
 }
 
+/// Every field of a [`Notice`].
+#[derive(Deserialize)]
+pub struct FlatNotice {
+    r#type: String,
+}
+
+impl TryFrom<FlatNotice> for Notice {
+    type Error = NotOurs;
+
+    fn try_from(FlatNotice { r#type }: FlatNotice) -> Result<Self, NotOurs> {
+        match r#type.as_str() {
+            "reset" => Ok(Self::Reset),
+            "unavailable" => Ok(Self::Unavailable),
+            _ => Err(NotOurs::Unknown(r#type)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,6 +273,14 @@ mod tests {
             };
             let json = serde_json::to_vec(&message).unwrap();
             assert_eq!(serde_json::from_slice::<Message>(&json).unwrap(), message);
+        }
+    }
+
+    #[test]
+    fn every_notice_reads_back_as_what_was_written() {
+        for notice in [Notice::Reset, Notice::Unavailable] {
+            let json = serde_json::to_vec(&notice).unwrap();
+            assert_eq!(serde_json::from_slice::<Notice>(&json).unwrap(), notice);
         }
     }
 
