@@ -165,6 +165,7 @@ impl TryFrom<FlatNotice> for Notice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::json;
 
     #[test]
     fn every_event_reads_back_as_what_was_written() {
@@ -248,8 +249,9 @@ mod tests {
                 message_id: Some(id),
                 body,
             };
-            let json = serde_json::to_vec(&event).unwrap();
-            assert_eq!(serde_json::from_slice::<Event>(&json).unwrap(), event);
+            let written = serde_json::to_vec(&event).unwrap();
+            assert_eq!(serde_json::from_slice::<Event>(&written).unwrap(), event);
+            assert_eq!(json::read(&written), Ok(event));
         }
     }
 
@@ -271,16 +273,18 @@ mod tests {
                 created_at: Timestamp(1),
                 body,
             };
-            let json = serde_json::to_vec(&message).unwrap();
-            assert_eq!(serde_json::from_slice::<Message>(&json).unwrap(), message);
+            let written = serde_json::to_vec(&message).unwrap();
+            assert_eq!(serde_json::from_slice::<Message>(&written).unwrap(), message);
+            assert_eq!(json::read(&written), Ok(message));
         }
     }
 
     #[test]
     fn every_notice_reads_back_as_what_was_written() {
         for notice in [Notice::Reset, Notice::Unavailable] {
-            let json = serde_json::to_vec(&notice).unwrap();
-            assert_eq!(serde_json::from_slice::<Notice>(&json).unwrap(), notice);
+            let written = serde_json::to_vec(&notice).unwrap();
+            assert_eq!(serde_json::from_slice::<Notice>(&written).unwrap(), notice);
+            assert_eq!(json::read(&written), Ok(notice));
         }
     }
 

@@ -256,6 +256,22 @@ impl<'de> Deserializer<'de> for &mut Reader<'_> {
         })
     }
 
+    /// Who reads a tuple knows its length, and does not look for its end.
+    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value> {
+        let tuple = self.deserialize_seq(visitor)?;
+        self.expect(b']')?;
+        Ok(tuple)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.deserialize_tuple(length, visitor)
+    }
+
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         self.expect(b'{')?;
         visitor.visit_map(Elements {
@@ -289,11 +305,11 @@ impl<'de> Deserializer<'de> for &mut Reader<'_> {
     }
 
     forward_to_deserialize_any! {
-        i8 i16 i32 i128 u8 u16 u128 f32 f64 char bytes byte_buf unit_struct tuple tuple_struct ignored_any
+        i8 i16 i32 i128 u8 u16 u128 f32 f64 char bytes byte_buf unit_struct ignored_any
     }
 }
 
-/// What is in an array or an object. The visitors of `serde` read all of it.
+/// What is in an array or an object. Reading what comes after the last one reads the end as well.
 struct Elements<'r, 'a> {
     reader: &'r mut Reader<'a>,
     is_first: bool,
@@ -353,8 +369,8 @@ impl<'de> VariantAccess<'de> for Variant<'_, '_> {
         seed.deserialize(self.0)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value> {
-        self.0.deserialize_seq(visitor)
+    fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value> {
+        self.0.deserialize_tuple(length, visitor)
     }
 
     fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value> {
@@ -377,6 +393,7 @@ mod tests {
         list: Vec<Kind>,
         result: std::result::Result<(), String>,
         nothing: Option<u32>,
+        pair: (u32, bool),
     }
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -406,6 +423,7 @@ mod tests {
             ],
             result: Err("no".into()),
             nothing: None,
+            pair: (1, false),
         };
         let written = serde_json::to_vec(&everything).unwrap();
         assert_eq!(read(&written), Ok(everything));
