@@ -1,10 +1,9 @@
 //! What a request gets when it cannot be done: a stable code, and words for the person.
 
-use leptos::server_fn::{
-    codec::JsonEncoding,
-    error::{FromServerFnError, ServerFnErrorErr},
-};
+use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use serde::{Deserialize, Serialize};
+
+use super::codec::Answer;
 
 /// Says what happened, what was kept and what to do next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -95,7 +94,7 @@ impl ApiError {
 }
 
 impl FromServerFnError for ApiError {
-    type Encoder = JsonEncoding;
+    type Encoder = Answer;
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         match error {

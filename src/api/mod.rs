@@ -3,6 +3,7 @@
 //! It only translates: what is done is done in `runs` and `journal`. The contract for everybody else is in
 //! `http`.
 
+mod codec;
 pub mod error;
 pub mod rpc;
 

@@ -5,7 +5,7 @@
 use leptos::prelude::*;
 use server_fn::codec::{GetUrl, Json};
 
-use super::ApiError;
+use super::{ApiError, codec::Answered};
 use crate::protocol::{
     ConversationId, ConversationList, MessageId, RunStatus, Transcript,
     chat::ModelList,
@@ -14,7 +14,7 @@ use crate::protocol::{
 };
 
 /// Sends a message and has it answered.
-#[server(prefix = "/rpc", endpoint = "send_message", input = Json)]
+#[server(prefix = "/rpc", endpoint = "send_message", input = Json, output = Answered)]
 pub async fn send_message(intent: intent::SendMessage) -> Result<Started, ApiError> {
     let caller = crate::http::caller()?;
     let fingerprint = crate::http::fingerprint(&intent)?;
@@ -22,7 +22,7 @@ pub async fn send_message(intent: intent::SendMessage) -> Result<Started, ApiErr
 }
 
 /// Answers a message once more.
-#[server(prefix = "/rpc", endpoint = "regenerate", input = Json)]
+#[server(prefix = "/rpc", endpoint = "regenerate", input = Json, output = Answered)]
 pub async fn regenerate(intent: intent::Regenerate) -> Result<Started, ApiError> {
     let caller = crate::http::caller()?;
     let fingerprint = crate::http::fingerprint(&intent)?;
@@ -36,7 +36,7 @@ pub async fn regenerate(intent: intent::Regenerate) -> Result<Started, ApiError>
 }
 
 /// Goes on with an answer that was stopped, failed or interrupted.
-#[server(prefix = "/rpc", endpoint = "continue_run", input = Json)]
+#[server(prefix = "/rpc", endpoint = "continue_run", input = Json, output = Answered)]
 pub async fn continue_run(intent: intent::Continue) -> Result<Started, ApiError> {
     let caller = crate::http::caller()?;
     let fingerprint = crate::http::fingerprint(&intent)?;
@@ -44,14 +44,14 @@ pub async fn continue_run(intent: intent::Continue) -> Result<Started, ApiError>
 }
 
 /// Stops a run. Stopping one that has ended changes nothing. Gives the status that the run has then.
-#[server(prefix = "/rpc", endpoint = "stop_run", input = Json)]
+#[server(prefix = "/rpc", endpoint = "stop_run", input = Json, output = Answered)]
 pub async fn stop_run(message_id: MessageId) -> Result<RunStatus, ApiError> {
     let caller = crate::http::caller()?;
     caller.found(caller.app.runs.stop(caller.user_id, message_id).await)
 }
 
 /// Gives a conversation another title.
-#[server(prefix = "/rpc", endpoint = "rename_conversation", input = Json)]
+#[server(prefix = "/rpc", endpoint = "rename_conversation", input = Json, output = Answered)]
 pub async fn rename_conversation(conversation_id: ConversationId, title: String) -> Result<(), ApiError> {
     let caller = crate::http::caller()?;
     let title = caller.title(&title)?;
@@ -66,7 +66,7 @@ pub async fn rename_conversation(conversation_id: ConversationId, title: String)
 }
 
 /// Somebody has looked at a conversation: what has happened in it is no news any more.
-#[server(prefix = "/rpc", endpoint = "mark_read", input = Json)]
+#[server(prefix = "/rpc", endpoint = "mark_read", input = Json, output = Answered)]
 pub async fn mark_read(conversation_id: ConversationId) -> Result<(), ApiError> {
     let caller = crate::http::caller()?;
     let user_id = caller.user_id;
@@ -79,14 +79,14 @@ pub async fn mark_read(conversation_id: ConversationId) -> Result<(), ApiError> 
 }
 
 /// Deletes a conversation with all that is in it, and stops its run.
-#[server(prefix = "/rpc", endpoint = "delete_conversation", input = Json)]
+#[server(prefix = "/rpc", endpoint = "delete_conversation", input = Json, output = Answered)]
 pub async fn delete_conversation(conversation_id: ConversationId) -> Result<(), ApiError> {
     let caller = crate::http::caller()?;
     caller.answer(caller.app.runs.delete(caller.user_id, conversation_id).await)
 }
 
 /// Has a conversation answered by another model from now on.
-#[server(prefix = "/rpc", endpoint = "choose_model", input = Json)]
+#[server(prefix = "/rpc", endpoint = "choose_model", input = Json, output = Answered)]
 pub async fn choose_model(conversation_id: ConversationId, model: String) -> Result<(), ApiError> {
     let caller = crate::http::caller()?;
     let user_id = caller.user_id;
@@ -100,7 +100,7 @@ pub async fn choose_model(conversation_id: ConversationId, model: String) -> Res
 }
 
 /// Shows another branch of a conversation: the one that ends with `leaf_id`.
-#[server(prefix = "/rpc", endpoint = "select_leaf", input = Json)]
+#[server(prefix = "/rpc", endpoint = "select_leaf", input = Json, output = Answered)]
 pub async fn select_leaf(conversation_id: ConversationId, leaf_id: MessageId) -> Result<(), ApiError> {
     let caller = crate::http::caller()?;
     let user_id = caller.user_id;
@@ -114,7 +114,7 @@ pub async fn select_leaf(conversation_id: ConversationId, leaf_id: MessageId) ->
 }
 
 /// A conversation as it stands now.
-#[server(prefix = "/rpc", endpoint = "conversation", input = GetUrl)]
+#[server(prefix = "/rpc", endpoint = "conversation", input = GetUrl, output = Answered)]
 pub async fn conversation(conversation_id: ConversationId) -> Result<Transcript, ApiError> {
     let caller = crate::http::caller()?;
     caller.found(
@@ -127,7 +127,7 @@ pub async fn conversation(conversation_id: ConversationId) -> Result<Transcript,
 }
 
 /// A page of the list of conversations: the newest ones, or those after `before`.
-#[server(prefix = "/rpc", endpoint = "conversations", input = Json)]
+#[server(prefix = "/rpc", endpoint = "conversations", input = Json, output = Answered)]
 pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationList, ApiError> {
     let caller = crate::http::caller()?;
     let limit = caller.app.settings.limits.conversations_page;
@@ -141,7 +141,7 @@ pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationLis
 }
 
 /// The models that can be chosen now.
-#[server(prefix = "/rpc", endpoint = "models", input = GetUrl)]
+#[server(prefix = "/rpc", endpoint = "models", input = GetUrl, output = Answered)]
 pub async fn models() -> Result<ModelList, ApiError> {
     Ok(crate::http::caller()?.app.models.list().await)
 }

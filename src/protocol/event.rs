@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationId, MessageId, RunError, RunStatus, Timestamp, flat::FlatEvent};
+use super::{
+    ConversationId, MessageId, RunError, RunStatus, Timestamp,
+    flat::{FlatEvent, FlatNotice},
+};
 
 /// A place in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -96,7 +99,7 @@ pub enum EventBody {
 
 /// What a stream says about itself. It has no position, and the stream ends with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case", try_from = "FlatNotice")]
 pub enum Notice {
     /// The log does not reach back to the position that was asked for: load snapshots again.
     Reset,

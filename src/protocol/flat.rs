@@ -7,7 +7,7 @@
 use serde::Deserialize;
 
 use super::{
-    AssistantMessage, ConversationId, Event, EventBody, Message, MessageBody, MessageId, Node, Part,
+    AssistantMessage, ConversationId, Event, EventBody, Message, MessageBody, MessageId, Node, Notice, Part,
     Position, RunError, RunStatus, Timestamp,
 };
 
@@ -144,9 +144,28 @@ impl TryFrom<FlatPart> for Part {
     }
 }
 
+/// Every field of a [`Notice`].
+#[derive(Deserialize)]
+pub struct FlatNotice {
+    r#type: String,
+}
+
+impl TryFrom<FlatNotice> for Notice {
+    type Error = NotOurs;
+
+    fn try_from(FlatNotice { r#type }: FlatNotice) -> Result<Self, NotOurs> {
+        match r#type.as_str() {
+            "reset" => Ok(Self::Reset),
+            "unavailable" => Ok(Self::Unavailable),
+            _ => Err(NotOurs::Unknown(r#type)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::json;
 
     #[test]
     fn every_event_reads_back_as_what_was_written() {
@@ -230,8 +249,9 @@ mod tests {
                 message_id: Some(id),
                 body,
             };
-            let json = serde_json::to_vec(&event).unwrap();
-            assert_eq!(serde_json::from_slice::<Event>(&json).unwrap(), event);
+            let written = serde_json::to_vec(&event).unwrap();
+            assert_eq!(serde_json::from_slice::<Event>(&written).unwrap(), event);
+            assert_eq!(json::read(&written), Ok(event));
         }
     }
 
@@ -253,8 +273,18 @@ mod tests {
                 created_at: Timestamp(1),
                 body,
             };
-            let json = serde_json::to_vec(&message).unwrap();
-            assert_eq!(serde_json::from_slice::<Message>(&json).unwrap(), message);
+            let written = serde_json::to_vec(&message).unwrap();
+            assert_eq!(serde_json::from_slice::<Message>(&written).unwrap(), message);
+            assert_eq!(json::read(&written), Ok(message));
+        }
+    }
+
+    #[test]
+    fn every_notice_reads_back_as_what_was_written() {
+        for notice in [Notice::Reset, Notice::Unavailable] {
+            let written = serde_json::to_vec(&notice).unwrap();
+            assert_eq!(serde_json::from_slice::<Notice>(&written).unwrap(), notice);
+            assert_eq!(json::read(&written), Ok(notice));
         }
     }
 

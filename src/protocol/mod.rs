@@ -10,6 +10,7 @@ pub mod event;
 mod flat;
 pub mod id;
 pub mod intent;
+pub mod json;
 pub mod message;
 pub mod sse;
 pub mod time;

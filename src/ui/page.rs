@@ -8,7 +8,9 @@ use super::{browser, place::Place};
 use crate::{
     api::{ApiError, rpc},
     protocol::{
-        ConversationId, ConversationList, IntentId, MessageId, Timestamp, Transcript, chat::ModelList,
+        ConversationId, ConversationList, IntentId, MessageId, Timestamp, Transcript,
+        chat::ModelList,
+        json::{self, Unreadable},
     },
 };
 
@@ -47,8 +49,7 @@ impl FormIds {
     }
 }
 
-/// How the snapshots travel: as JSON that is read from bytes, like the answers of the server functions, so that the
-/// WASM has one reader of JSON and not two.
+/// How the snapshots travel: as the answers of the server functions do.
 pub struct PageCodec;
 
 impl Encoder<Page> for PageCodec {
@@ -61,11 +62,11 @@ impl Encoder<Page> for PageCodec {
 }
 
 impl Decoder<Page> for PageCodec {
-    type Error = serde_json::Error;
+    type Error = Unreadable;
     type Encoded = str;
 
-    fn decode(json: &str) -> serde_json::Result<Page> {
-        serde_json::from_slice(json.as_bytes())
+    fn decode(json: &str) -> Result<Page, Unreadable> {
+        json::read(json.as_bytes())
     }
 }
 

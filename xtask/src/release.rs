@@ -60,7 +60,9 @@ pub fn optimise(wasm_opt: &Path, wasm: &Path) -> Result<()> {
     // -Oz makes a smaller file of which Brotli makes a larger one.
     // Functions of one name are much alike: side by side, Brotli makes less of them (1 %). And the first kilobyte of
     // the memory is the very end of the stack, which grows downwards: no pointer points there.
+    // Twice, because what the first pass leaves gives the second one something to do.
     run(&[
+        "-Os",
         "-Os",
         "--low-memory-unused",
         "--reorder-functions-by-name",

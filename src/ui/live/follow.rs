@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     api::{ApiError, rpc},
-    protocol::{ConversationId, ConversationList, Event, EventBody, Notice, Transcript, sse},
+    protocol::{ConversationId, ConversationList, Event, EventBody, Notice, Transcript, json, sse},
     ui::{
         browser::{self, Presence, StreamEvent},
         clock::Clock,
@@ -156,7 +156,7 @@ impl Live {
         let mut created = Vec::new();
         let mut lost = !decoded;
         for frame in frames {
-            match serde_json::from_str::<Event>(&frame.data) {
+            match json::read::<Event>(frame.data.as_bytes()) {
                 Ok(event) => {
                     self.with(|state| state.session.apply(&event, &mut changes));
                     if matches!(event.body, EventBody::ConversationCreated { .. }) {
@@ -265,5 +265,5 @@ impl Live {
 }
 
 fn is_unavailable(data: &str) -> bool {
-    matches!(serde_json::from_slice(data.as_bytes()), Ok(Notice::Unavailable))
+    matches!(json::read(data.as_bytes()), Ok(Notice::Unavailable))
 }

@@ -4,7 +4,10 @@
 //! its ids are the same everywhere, and the server does it once.
 
 use super::outbox::Sending;
-use crate::{protocol::MessageId, ui::browser};
+use crate::{
+    protocol::{MessageId, json},
+    ui::browser,
+};
 
 const PREFIX: &str = "parlor-outbox:";
 
@@ -33,7 +36,7 @@ pub fn forget(message: MessageId) {
 pub fn all() -> Vec<Sending> {
     let mut all: Vec<Sending> = browser::stored_under(PREFIX)
         .iter()
-        .filter_map(|json| serde_json::from_str(json).ok())
+        .filter_map(|json| json::read(json.as_bytes()).ok())
         .collect();
     all.sort_by_key(|sending| sending.intent.user_message_id);
     all
