@@ -40,5 +40,10 @@ pub mod storage;
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn hydrate() {
     console_error_panic_hook::set_once();
+    // What was rendered as one text may have become several nodes: Chromium's parser begins a new one after 65,536
+    // characters. Leptos looks for one.
+    if let Some(body) = leptos::prelude::document().body() {
+        body.normalize();
+    }
     leptos::mount::hydrate_body(ui::Root);
 }

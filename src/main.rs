@@ -81,7 +81,10 @@ async fn serve(overrides: Overrides) -> Result<(), Box<dyn std::error::Error>> {
     let data = settings.server.data.display().to_string();
     // Before the data is touched: a second Parlor at the same address must leave it alone.
     let listener = TcpListener::bind(addr).await.map_err(|error| {
-        format!("the address {addr} can't be used: {error}. Choose another one with --addr, such as --addr 127.0.0.1:0")
+        format!(
+            "the address {addr} can't be used: {error}. Choose another one with --addr, such as --addr 127.0.0.1:0 (llama.cpp's \
+             server takes port 8080 too, unless told otherwise)"
+        )
     })?;
     let server = Server::open(settings)
         .await

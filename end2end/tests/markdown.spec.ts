@@ -213,3 +213,15 @@ test('a bare address is a link, without the full stop after it', async ({ chat, 
   await expect(chat.answers.getByRole('link', { name: 'www.example.com', exact: true })).toHaveAttribute('href', 'http://www.example.com');
   await expect(chat.answers.getByText('See https://example.com/a_(b). Or www.example.com.', { exact: true })).toBeVisible();
 });
+
+test('a paragraph that is longer than a text node of the parser is taken over as any other', async ({ chat, upstream }) => {
+  const long = 'word '.repeat(15_000);
+  await upstream.script({ steps: [{ text: `${long}and an end.` }] });
+  await chat.open();
+  await chat.begin('A long one');
+  await chat.done();
+  await chat.reload();
+  await chat.say('Again');
+  await expect(chat.answers.last()).toContainText('and an end.');
+  await chat.done();
+});

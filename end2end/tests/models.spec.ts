@@ -145,6 +145,8 @@ test.describe('with nothing at the address of the endpoint', () => {
   test('the composer says which models could not be listed, and why', async ({ chat, page }) => {
     await chat.open();
     await expect(page.getByText('No model is connected')).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'There is no model to talk to yet' }), 'before anybody has written').toBeVisible();
+    await expect(page.getByText('You are talking to the tour')).toHaveCount(0);
     await page.getByRole('button', { name: 'Some models could not be listed' }).click();
     const story = page.getByRole('heading', { name: 'Some models could not be listed' }).locator('..');
     await expect(story).toContainText('The endpoint “openai” (http://127.0.0.1:9/v1)');

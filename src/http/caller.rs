@@ -122,7 +122,7 @@ impl From<JournalError> for ApiError {
             ),
             JournalError::Refused(Refusal::RunActive) => Self::new(
                 ErrorCode::RunActive,
-                "This conversation is being answered. Your message was not sent: wait for the end, or stop it.",
+                "This conversation is being answered. Nothing was changed: wait for the end, or stop it.",
             ),
             JournalError::Refused(Refusal::NotContinuable) => Self::new(
                 ErrorCode::NotContinuable,

@@ -54,6 +54,14 @@ impl IntoResponse for Problem {
     }
 }
 
+/// A request that is longer than the limit of all requests.
+pub fn too_large() -> ApiError {
+    ApiError::new(
+        ErrorCode::TooLarge,
+        "The request is longer than Parlor takes (setting limits.request_bytes). Nothing was changed.",
+    )
+}
+
 /// A request of the wrong form.
 pub fn bad_request(message: impl Into<String>) -> Problem {
     Problem(ApiError::new(ErrorCode::BadRequest, message))
@@ -67,11 +75,10 @@ impl From<QueryRejection> for ApiError {
 
 impl From<JsonRejection> for ApiError {
     fn from(rejection: JsonRejection) -> Self {
-        let code = match rejection.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => ErrorCode::TooLarge,
-            _ => ErrorCode::BadRequest,
-        };
-        Self::new(code, rejection.body_text())
+        match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => too_large(),
+            _ => Self::new(ErrorCode::BadRequest, rejection.body_text()),
+        }
     }
 }
 

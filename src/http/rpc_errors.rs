@@ -9,7 +9,7 @@ use axum::{
     response::Response,
 };
 
-use super::problem::RETRY_AFTER;
+use super::problem::{RETRY_AFTER, too_large};
 use crate::api::{ApiError, ErrorCode};
 
 /// More than any error has to say.
@@ -25,10 +25,7 @@ pub async fn complete(request: Request, next: Next) -> Response {
     let (mut parts, body) = response.into_parts();
     let body = to_bytes(body, LONGEST).await.unwrap_or_default();
     let error = serde_json::from_slice(&body).unwrap_or_else(|_| match parts.status {
-        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(
-            ErrorCode::TooLarge,
-            "The request is longer than Parlor takes (setting limits.request_bytes). Nothing was changed.",
-        ),
+        StatusCode::PAYLOAD_TOO_LARGE => too_large(),
         StatusCode::NOT_FOUND => ApiError::new(
             ErrorCode::NotFound,
             "This server has no such function: it is of another version than the page. Reload the page.",

@@ -5,7 +5,10 @@ use leptos::{prelude::*, task::spawn_local};
 use super::{browser, live::Live, page::Page, place::Place};
 use crate::{
     api::rpc,
-    protocol::chat::{ModelInfo, ModelList},
+    protocol::{
+        RunError,
+        chat::{ModelInfo, ModelList},
+    },
 };
 
 const PICKED: &str = "parlor-model";
@@ -93,8 +96,17 @@ impl Models {
 
     /// Whether there is nobody to talk to but the tour.
     pub fn only_tour(self) -> bool {
-        self.list
-            .with(|list| list.models.iter().all(|model| model.endpoint == BUILT_IN))
+        self.list.with(|list| {
+            !list.models.is_empty() && list.models.iter().all(|model| model.endpoint == BUILT_IN)
+        })
+    }
+
+    /// Why there is nobody to talk to at all, though an endpoint is set.
+    pub fn in_the_way(self) -> Vec<RunError> {
+        self.list.with(|list| match list.models.is_empty() {
+            true => list.problems.clone(),
+            false => Vec::new(),
+        })
     }
 }
 

@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 
-use super::{erase::Erase, live::use_live, models::Models, place::Place};
+use super::{erase::Erase, live::use_live, models::Models, place::Place, when::When};
+use crate::protocol::RunError;
 
 const FOR_A_MODEL: [&str; 4] = [
     "Explain how a suspension bridge carries its load",
@@ -23,6 +24,7 @@ pub fn Welcome() -> impl IntoView {
     let live = use_live();
     let models = expect_context::<Models>();
     let only_tour = Memo::new(move |_| models.only_tour());
+    let in_the_way = Memo::new(move |_| models.in_the_way());
     let suggestion = move |text: &'static str| {
         let send = move |_| live.send(Place::New, text.into(), models.to_ask(live));
         view! {
@@ -42,10 +44,25 @@ pub fn Welcome() -> impl IntoView {
     view! {
         <section class="welcome">
             <h2>"What would you like to talk about?"</h2>
-            <ul class="suggestions needs-script">{suggestions}</ul>
+            <When when=move || in_the_way.with(Vec::is_empty)>
+                <ul class="suggestions needs-script">{suggestions}</ul>
+            </When>
             {move || only_tour.get().then(how_to_connect)}
+            {move || in_the_way.get().into_iter().map(what_is_wrong).collect_view()}
         </section>
     }
+}
+
+/// An endpoint that is set and does not work: better said before somebody has written to it.
+fn what_is_wrong(problem: RunError) -> AnyView {
+    view! {
+        <div class="hint">
+            <h3>"There is no model to talk to yet"</h3>
+            <p>{problem.message}</p>
+            <p>{problem.hint}</p>
+        </div>
+    }
+    .erase()
 }
 
 fn how_to_connect() -> AnyView {

@@ -50,8 +50,11 @@ pub fn Composer() -> impl IntoView {
     };
     let on_input = move |_| {
         if let Some(area) = area.get_untracked() {
-            drafts::save(live.place.get_untracked(), &area.value());
+            let place = live.place.get_untracked();
+            drafts::save(place, &area.value());
             browser::fit_height(&area);
+            // Why the last one was not sent has been read by whoever writes another.
+            live.forget_unsent(place);
         }
     };
     let FormIds {

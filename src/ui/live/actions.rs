@@ -143,6 +143,16 @@ impl Live {
         });
     }
 
+    /// The person goes on writing: why the last message was not sent need not be said any more.
+    pub fn forget_unsent(self, place: Place) {
+        if self
+            .unsent
+            .with_untracked(|unsent| unsent.iter().any(|(of, _)| *of == place))
+        {
+            self.unsent.update(|unsent| unsent.retain(|(of, _)| *of != place));
+        }
+    }
+
     /// What is on the screen is no news any more. Follows the place, the screen and the list.
     pub fn look(self) {
         let here = self.place.get().conversation().filter(|_| self.visible.get());

@@ -76,7 +76,8 @@ fn foot(
     view! {
         <footer class="message-foot">
             {(status == RunStatus::Stopped).then(|| view! { <span class="stopped">"Stopped"</span> })}
-            <span class="model" title=model.to_string()>{models::short(&model).to_owned()}</span>
+            {(!model.is_empty())
+                .then(|| view! { <span class="model" title=model.to_string()>{models::short(&model).to_owned()}</span> })}
             <Time at=created_at/>
             <SiblingSwitch conversation_id id siblings/>
             <CopyButton name="Copy" text/>
