@@ -252,3 +252,16 @@ test('an address that names nothing gets one too', async ({ browserLog, page }) 
     await expect(page.getByRole('heading', { name: 'There is nothing at this address.' })).toBeVisible();
   }
 });
+
+test('what is written from right to left stands so wherever it is shown', async ({ chat }) => {
+  const arabic = 'ما هي عاصمة فرنسا؟ أجب بجملة واحدة قصيرة من فضلك';
+  const direction = (element: Element) => getComputedStyle(element).direction;
+  await chat.open();
+  await chat.message.fill(arabic);
+  expect(await chat.message.evaluate(direction)).toBe('rtl');
+  await chat.begin(arabic);
+  for (const shown of [chat.questions.getByText(arabic), chat.title, chat.titles.first()]) {
+    await expect(shown).toBeVisible();
+    expect(await shown.evaluate(direction)).toBe('rtl');
+  }
+});

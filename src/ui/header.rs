@@ -35,7 +35,7 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
             >
                 {icons::menu()}
             </button>
-            <h1 class="header-title">{heading}</h1>
+            <h1 class="header-title" dir="auto">{heading}</h1>
             <ConnectionSign status=live.status/>
             <ThemeSwitch/>
         </header>

@@ -98,6 +98,8 @@ pub fn Composer() -> impl IntoView {
                     id="message"
                     name="message"
                     rows="1"
+                    // Whoever writes from right to left does so from the first letter on.
+                    dir="auto"
                     placeholder="Write a message"
                     autocomplete="off"
                     required

@@ -59,7 +59,7 @@ fn Entry(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoV
             href=Place::Conversation(id).path()
             aria-current=move || here.get().then_some("page")
         >
-            <span class="item-title">{move || shown.get()}</span>
+            <span class="item-title" dir="auto">{move || shown.get()}</span>
             {move || running.get().then(|| view! {
                 <span class="item-dot"><span class="visually-hidden">"is answering"</span></span>
             }.erase())}

@@ -195,7 +195,7 @@ fn Question(row: UserRow) -> impl IntoView {
     view! {
         <article class="message question" class:pending=move || pending.get() aria-label="You">
             <h2 class="visually-hidden">"You"</h2>
-            <div class="question-text">{text.to_string()}</div>
+            <div class="question-text" dir="auto">{text.to_string()}</div>
             <footer class="message-foot">
                 <Time at=created_at/>
                 <CopyButton name="Copy" text=move || copied.to_string()/>
