@@ -110,7 +110,7 @@ fn refused(error: &ApiError, mut composed: Composed) -> Response {
     } = composed;
     let again = (!text.is_empty()).then(|| {
         // Leptos does not escape what is between a text area's tags; the leading line break is the one that HTML drops.
-        let text = format!("\n{}", escaped(&text));
+        let text = format!("\n{}", html_escape::encode_text(&text));
         view! {
             <form method="post" action="/send">
                 <input type="hidden" name="intent_id" value=intent_id/>
@@ -163,10 +163,4 @@ fn refused(error: &ApiError, mut composed: Composed) -> Response {
         ),
     );
     response
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
 }

@@ -141,3 +141,26 @@ async fn bad_requests_get_a_problem_and_change_nothing() {
     let list = parlor.follow("/api/events?after=1").await.rest().await;
     assert_eq!(list, [json!({ "type": "reset" })], "the log is still empty");
 }
+
+#[tokio::test]
+async fn a_form_that_is_refused_shows_its_text_as_text() {
+    let (_folder, _upstream, parlor) = answering(Script::new().text("x")).await;
+    let evil = "</textarea><script>alert(1)</script>&amp;";
+    let message = format!("{evil}{}", "x".repeat(600_000));
+    let form: String = message.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let response = parlor
+        .client
+        .post(format!("{}/send", parlor.url))
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(format!("message={form}"))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(response.status(), 413);
+    let page = response.text().await.unwrap();
+    assert!(
+        page.contains("&lt;/textarea&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;x"),
+        "the text is kept"
+    );
+    assert!(!page.contains("<script"), "and is nothing but text");
+}

@@ -1,0 +1,62 @@
+//! What a model server is sent.
+
+use super::*;
+
+#[tokio::test]
+async fn the_server_is_sent_the_conversation_the_key_and_the_headers() {
+    let upstream = Upstream::start().await;
+    upstream.require_key("sk-1");
+    let config = EndpointConfig {
+        api_key: Some("sk-1".into()),
+        headers: vec![("X-Title".into(), "Parlor".into())],
+        ..config(&upstream)
+    };
+    let request = ModelRequest {
+        model: "echo".into(),
+        messages: vec![
+            ModelMessage::System("Be brief.".into()),
+            ModelMessage::User("Hi".into()),
+            ModelMessage::Assistant("Hello".into()),
+            ModelMessage::User("And?".into()),
+        ],
+    };
+    assert_eq!(
+        ask(&config, request).await,
+        (vec![text("And?"), usage(1), STOP], None)
+    );
+    let sent = upstream.requests().pop().unwrap();
+    assert_eq!(sent.headers["authorization"], "Bearer sk-1");
+    assert_eq!(sent.headers["x-title"], "Parlor");
+    assert_eq!(
+        sent.body,
+        json!({
+            "model": "echo", "stream": true, "stream_options": {"include_usage": true},
+            "messages": [
+                {"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"},
+                {"role": "assistant", "content": "Hello"}, {"role": "user", "content": "And?"},
+            ],
+        })
+    );
+}
+
+#[tokio::test]
+async fn without_a_key_none_is_sent() {
+    let upstream = Upstream::start().await;
+    let endpoint = OpenAi::new(&config(&upstream)).unwrap();
+    endpoint.models().await.unwrap();
+    ask(&config(&upstream), request("echo", "Hi")).await;
+    for sent in upstream.requests() {
+        assert_eq!(sent.headers.get("authorization"), None, "{}", sent.path);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_know_stream_options_is_asked_without() {
+    let upstream = Upstream::start().await;
+    let refusal =
+        json!({"message": {"detail": [{"type": "extra_forbidden", "loc": ["body", "stream_options"]}]}});
+    upstream.script_times(1, When::any(), Script::new().status(422, refusal, &[]));
+    let (events, error) = ask(&config(&upstream), request("echo", "Hi")).await;
+    assert_eq!((events, error), (vec![text("Hi"), usage(1), STOP], None));
+    assert_eq!(upstream.requests()[1].body.get("stream_options"), None);
+}

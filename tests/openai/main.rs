@@ -1,0 +1,86 @@
+//! The adapter for OpenAI-compatible endpoints, over HTTP against the scripted server.
+
+mod answers;
+mod asking;
+mod refusals;
+
+use std::time::Duration;
+
+use futures::StreamExt;
+use parlor::providers::{
+    Endpoint, EndpointConfig, FinishReason, ModelError,
+    ModelErrorKind::{self, Broken, Refused, Unavailable},
+    ModelEvent, ModelMessage, ModelRequest, Usage,
+    openai::OpenAi,
+};
+use serde_json::json;
+use upstream::{Script, Spelling, Upstream, When};
+
+fn config(upstream: &Upstream) -> EndpointConfig {
+    EndpointConfig {
+        base_url_source: "ACME_BASE_URL".into(),
+        api_key_source: "ACME_API_KEY".into(),
+        ..EndpointConfig::new("acme", upstream.url())
+    }
+}
+
+fn request(model: &str, text: &str) -> ModelRequest {
+    ModelRequest {
+        model: model.into(),
+        messages: vec![ModelMessage::User(text.into())],
+    }
+}
+
+/// All that a call gives: the events, with adjacent deltas as one, and the error that it ends with.
+async fn ask(config: &EndpointConfig, request: ModelRequest) -> (Vec<ModelEvent>, Option<ModelError>) {
+    let endpoint = OpenAi::new(config).unwrap();
+    let mut stream = match endpoint.call(request).await {
+        Ok(stream) => stream,
+        Err(error) => return (Vec::new(), Some(error)),
+    };
+    let (mut events, mut error) = (Vec::new(), None);
+    while let Some(event) = stream.next().await {
+        assert_eq!(error, None, "nothing comes after an error");
+        match (events.last_mut(), event) {
+            (Some(ModelEvent::Text(text)), Ok(ModelEvent::Text(more))) => text.push_str(&more),
+            (Some(ModelEvent::Thinking(text)), Ok(ModelEvent::Thinking(more))) => text.push_str(&more),
+            (_, Ok(event)) => events.push(event),
+            (_, Err(failure)) => error = Some(failure),
+        }
+    }
+    (events, error)
+}
+
+/// What the scripted server's answer turns into.
+async fn play(script: Script) -> (Vec<ModelEvent>, Option<ModelError>) {
+    let upstream = Upstream::start().await;
+    upstream.script(When::any(), script);
+    ask(&config(&upstream), request("any", "Hello")).await
+}
+
+fn text(text: &str) -> ModelEvent {
+    ModelEvent::Text(text.into())
+}
+
+fn thinking(text: &str) -> ModelEvent {
+    ModelEvent::Thinking(text.into())
+}
+
+fn usage(output_tokens: u64) -> ModelEvent {
+    ModelEvent::Usage(Usage {
+        input_tokens: 10,
+        output_tokens,
+    })
+}
+
+const STOP: ModelEvent = ModelEvent::Finished(FinishReason::Stop);
+
+fn told(error: Option<ModelError>) -> (String, ModelErrorKind, String, String) {
+    let error = error.expect("an error");
+    (
+        error.error.code,
+        error.kind,
+        error.error.message,
+        error.error.hint,
+    )
+}
