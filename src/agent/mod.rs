@@ -19,6 +19,9 @@ pub const MAX_RETRIES: u32 = 2;
 /// The longest that a model server may make us wait with its Retry-After.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
+/// What to do when an answer broke off.
+pub const KEPT: &str = "What had come is kept. Continue goes on from there, Retry begins anew.";
+
 /// What a run has come to.
 #[derive(Clone, Debug)]
 pub struct Agent {
@@ -236,20 +239,12 @@ fn error(code: &str, message: String, hint: &str) -> RunError {
 
 fn broke_off() -> RunError {
     let message = "The model server ended its answer without saying that it was finished.".into();
-    error(
-        "broke_off",
-        message,
-        "What had come is kept. Continue goes on from there, Retry begins anew.",
-    )
+    error("broke_off", message, KEPT)
 }
 
 fn shut_down() -> RunError {
     let message = "Parlor was stopped before the answer was finished.".into();
-    error(
-        "shut_down",
-        message,
-        "What had come is kept. Continue goes on from there, Retry begins anew.",
-    )
+    error("shut_down", message, KEPT)
 }
 
 fn empty_answer() -> RunError {

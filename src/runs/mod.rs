@@ -194,13 +194,14 @@ impl Runs {
         fingerprint: String,
     ) -> Result<Start, StartError> {
         self.check_open()?;
-        let model_of = self.0.storage.model(user_id, conversation_id);
-        // An empty model is resolved to the default one, or to the reason why there is none.
-        let default_model = if needs_model && model_of.await.map_err(unavailable)?.is_none() {
-            self.0.models.list().await.default.unwrap_or_default()
-        } else {
-            String::new()
-        };
+        // Left empty where another one is known. If there is none, the call says why.
+        let mut default_model = String::new();
+        if needs_model {
+            let own = self.0.storage.model(user_id, conversation_id).await;
+            if own.map_err(unavailable)?.is_none() {
+                default_model = self.0.models.list().await.default.unwrap_or_default();
+            }
+        }
         Ok(Start {
             run: MessageId::new(),
             default_model,
@@ -245,13 +246,8 @@ impl Runs {
             .await;
         if driven.is_err() {
             tracing::error!(run = %run.message_id, "the driver of a run panicked");
-            self.end_undriven(
-                run,
-                RunStatus::Interrupted,
-                "internal",
-                "A fault in Parlor broke the answer off.",
-            )
-            .await;
+            let fault = recovery::broke_off("internal", "A fault in Parlor broke the answer off.");
+            self.end_undriven(run, RunStatus::Interrupted, Some(fault)).await;
         }
     }
 
@@ -267,7 +263,7 @@ impl Runs {
             && !self.0.at_work.has(run)
         {
             // Nothing works on it, whatever may have happened: it must not stay like that.
-            self.end_undriven(stored.key, RunStatus::Stopped, "", "").await;
+            self.end_undriven(stored.key, RunStatus::Stopped, None).await;
             return Ok(self.0.storage.run(user_id, run).await?.map(|run| run.status));
         }
         Ok(stored.map(|run| run.status))

@@ -8,6 +8,7 @@ use tokio::time::timeout;
 
 use super::Runs;
 use crate::{
+    agent::KEPT,
     clock,
     protocol::{EventBody, RunError, RunStatus, transcript::apply_to_run},
     storage::{Change, RunKey, StorageError},
@@ -20,33 +21,29 @@ impl Runs {
     /// Ends what an earlier process left running. What those runs had produced is kept.
     pub async fn recover(&self) -> Result<usize, StorageError> {
         let left = self.0.storage.runs_at_work().await?;
+        let down = broke_off("interrupted", "Parlor went down before the answer was finished.");
         // Together, so that the journal commits them together.
         stream::iter(&left)
             .for_each_concurrent(RECOVERED_TOGETHER, |run| {
-                self.end_undriven(
-                    run.key,
-                    RunStatus::Interrupted,
-                    "interrupted",
-                    "Parlor went down before the answer was finished.",
-                )
+                self.end_as_stored(run.key, RunStatus::Interrupted, Some(down.clone()))
             })
             .await;
         Ok(left.len())
     }
 
-    /// Ends a run that nothing drives any more, with all that it had produced.
-    pub(super) async fn end_undriven(&self, run: RunKey, status: RunStatus, code: &str, message: &str) {
-        let error = RunError {
-            code: code.into(),
-            message: message.into(),
-            hint: "What had come is kept. Continue goes on from there, Retry begins anew.".into(),
-        };
+    /// Ends a run that this process drove and nothing drives any more, with all that it had produced.
+    pub(super) async fn end_undriven(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
         // What the run had handed in is committed before this is: then it can be read.
         self.submit_or_warn(Change::Append {
             run,
             events: Vec::new(),
         })
         .await;
+        self.end_as_stored(run, status, error).await;
+    }
+
+    /// Ends a run with what the storage has of it.
+    async fn end_as_stored(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
         let stored = self.0.storage.message(run.user_id, run.message_id).await;
         let Ok(Some((_, mut message))) = stored else {
             tracing::error!(run = %run.message_id, ?stored, "a run that broke off could not be read");
@@ -55,7 +52,7 @@ impl Runs {
         let Some(assistant) = message.assistant_mut() else {
             return;
         };
-        let event = EventBody::ended(status, Some(error), clock::now());
+        let event = EventBody::ended(status, error, clock::now());
         apply_to_run(assistant, &event);
         self.submit_or_warn(Change::End {
             run,
@@ -81,5 +78,14 @@ impl Runs {
             self.0.shutdown.cancel();
             ended.await;
         }
+    }
+}
+
+/// Why an answer that Parlor itself broke off has no end.
+pub(super) fn broke_off(code: &str, message: &str) -> RunError {
+    RunError {
+        code: code.into(),
+        message: message.into(),
+        hint: KEPT.into(),
     }
 }
