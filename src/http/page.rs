@@ -2,10 +2,8 @@
 
 use axum::{
     Router,
-    extract::{Request, State},
     http::{HeaderValue, StatusCode, header},
     middleware,
-    response::Response,
     routing::any,
 };
 use leptos::{nonce::use_nonce, prelude::*};
@@ -45,15 +43,6 @@ pub fn routes(app: &AppState) -> Router<AppState> {
         .layer(RequestBodyLimitLayer::new(app.settings.limits.request_bytes))
         .layer(middleware::from_fn(rpc_errors::complete))
         .merge(assets::router())
-        .fallback(not_found)
-}
-
-/// An address that is nobody's: the interface says so.
-async fn not_found(State(app): State<AppState>, request: Request) -> Response {
-    let context = move || provide_context(app.clone());
-    let mut response = leptos_axum::render_app_to_stream_with_context(context, shell)(request).await;
-    *response.status_mut() = StatusCode::NOT_FOUND;
-    response
 }
 
 /// Shows the end of a conversation at once, as the page will once it is taken over.
