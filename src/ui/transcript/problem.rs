@@ -4,7 +4,11 @@ use leptos::prelude::*;
 
 use crate::{
     protocol::{ConversationId, MessageId, RunError, RunStatus},
-    ui::{icons, live::use_live},
+    ui::{
+        erase::Erase,
+        icons,
+        live::{Live, use_live},
+    },
 };
 
 /// The box below the answer.
@@ -26,7 +30,19 @@ pub fn Problem(
         RunStatus::Interrupted => "The answer was interrupted.",
         _ => "The model could not answer.",
     };
-    let disabled = move || busy.get().then_some("true");
+    let action = move |name: &'static str, icon: AnyView, press: fn(Live, ConversationId, MessageId)| {
+        view! {
+            <button
+                type="button"
+                class="button"
+                aria-disabled=move || busy.get().then_some("true")
+                on:click=move |_| press(live, conversation_id, message_id)
+            >
+                {icon} {name}
+            </button>
+        }
+        .erase()
+    };
     let RunError { message, hint, .. } = error;
     view! {
         <div class="problem" role="group" aria-label="Problem">
@@ -37,24 +53,8 @@ pub fn Problem(
                 {(!hint.is_empty()).then(|| view! { <p class="problem-hint">{hint}</p> })}
             </div>
             <div class="problem-actions needs-script">
-                {move || go_on.get().then(|| view! {
-                    <button
-                        type="button"
-                        class="button"
-                        aria-disabled=disabled
-                        on:click=move |_| live.go_on(conversation_id, message_id)
-                    >
-                        {icons::play()} "Continue"
-                    </button>
-                })}
-                <button
-                    type="button"
-                    class="button"
-                    aria-disabled=disabled
-                    on:click=move |_| live.regenerate(conversation_id, message_id)
-                >
-                    {icons::retry()} "Retry"
-                </button>
+                {move || go_on.get().then(|| action("Continue", icons::play(), Live::go_on))}
+                {action("Retry", icons::retry(), Live::regenerate)}
             </div>
         </div>
     }
