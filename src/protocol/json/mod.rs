@@ -15,6 +15,13 @@ use serde::{
     forward_to_deserialize_any,
 };
 
+use self::reader::Reader;
+
+mod reader;
+
+#[cfg(test)]
+mod tests;
+
 /// The text is not JSON, or not of the form that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreadable;
@@ -42,146 +49,6 @@ pub fn read<T: DeserializeOwned>(json: &[u8]) -> Result<T> {
     match reader.peek() {
         None => Ok(value),
         Some(_) => Err(Unreadable),
-    }
-}
-
-/// What is still to be read. What does not depend on the type that is read is here, so that it is there once.
-struct Reader<'a> {
-    rest: &'a [u8],
-}
-
-impl Reader<'_> {
-    /// The next byte that is not white space.
-    #[inline(never)]
-    fn peek(&mut self) -> Option<u8> {
-        self.rest = self.rest.trim_ascii_start();
-        self.rest.first().copied()
-    }
-
-    /// Takes the next byte if it is this one.
-    #[inline(never)]
-    fn take(&mut self, byte: u8) -> bool {
-        let there = self.peek() == Some(byte);
-        if there {
-            self.rest = &self.rest[1..];
-        }
-        there
-    }
-
-    fn expect(&mut self, byte: u8) -> Result<()> {
-        if self.take(byte) { Ok(()) } else { Err(Unreadable) }
-    }
-
-    /// Takes the next word if it is this one.
-    #[inline(never)]
-    fn word(&mut self, word: &str) -> bool {
-        self.peek();
-        match self.rest.strip_prefix(word.as_bytes()) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
-        }
-    }
-
-    #[inline(never)]
-    fn bool(&mut self) -> Result<bool> {
-        let is_true = self.word("true");
-        if is_true || self.word("false") {
-            Ok(is_true)
-        } else {
-            Err(Unreadable)
-        }
-    }
-
-    /// Whether there is another element before `end`: takes the comma before it, or the end.
-    #[inline(never)]
-    fn more(&mut self, is_first: &mut bool, end: u8) -> Result<bool> {
-        if self.take(end) {
-            return Ok(false);
-        }
-        if !std::mem::take(is_first) {
-            self.expect(b',')?;
-        }
-        Ok(true)
-    }
-
-    /// A whole number.
-    #[inline(never)]
-    fn number(&mut self) -> Result<i64> {
-        let negative = self.take(b'-');
-        let digits = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let (digits, rest) = self.rest.split_at(digits);
-        if digits.is_empty() || matches!(rest, [b'.' | b'e' | b'E', ..]) {
-            return Err(Unreadable);
-        }
-        self.rest = rest;
-        let number = digits.iter().try_fold(0_i64, |number, digit| {
-            number.checked_mul(10)?.checked_add(i64::from(digit - b'0'))
-        });
-        let number = number.ok_or(Unreadable)?;
-        Ok(if negative { -number } else { number })
-    }
-
-    #[inline(never)]
-    fn string(&mut self) -> Result<String> {
-        self.expect(b'"')?;
-        let mut text = Vec::new();
-        loop {
-            let is_plain = |byte: &&u8| !matches!(byte, b'"' | b'\\');
-            let plain = self.rest.iter().take_while(is_plain).count();
-            let (plain, rest) = self.rest.split_at(plain);
-            text.extend_from_slice(plain);
-            match rest {
-                [b'"', rest @ ..] => {
-                    self.rest = rest;
-                    return String::from_utf8(text).map_err(|_| Unreadable);
-                }
-                [b'\\', escape, rest @ ..] => {
-                    self.rest = rest;
-                    let character = self.escaped(*escape)?;
-                    text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-                }
-                _ => return Err(Unreadable),
-            }
-        }
-    }
-
-    /// The character that an escape stands for.
-    fn escaped(&mut self, escape: u8) -> Result<char> {
-        Ok(match escape {
-            b'"' | b'\\' | b'/' => escape.into(),
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'u' => {
-                let first = self.utf16()?;
-                let second = match first {
-                    0xd800..0xdc00 if self.rest.starts_with(b"\\u") => {
-                        self.rest = &self.rest[2..];
-                        Some(self.utf16()?)
-                    }
-                    _ => None,
-                };
-                let mut characters = char::decode_utf16([first].into_iter().chain(second));
-                characters.next().and_then(|one| one.ok()).ok_or(Unreadable)?
-            }
-            _ => return Err(Unreadable),
-        })
-    }
-
-    /// Four hexadecimal digits.
-    #[inline(never)]
-    fn utf16(&mut self) -> Result<u16> {
-        let (digits, rest) = self.rest.split_at_checked(4).ok_or(Unreadable)?;
-        self.rest = rest;
-        digits.iter().try_fold(0, |unit, digit| {
-            let digit = char::from(*digit).to_digit(16).ok_or(Unreadable)?;
-            Ok(unit << 4 | digit as u16)
-        })
     }
 }
 
@@ -375,93 +242,5 @@ impl<'de> VariantAccess<'de> for Variant<'_, '_> {
 
     fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value> {
         self.0.deserialize_map(visitor)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde::Serialize;
-
-    use super::*;
-
-    #[derive(Debug, PartialEq, Serialize, Deserialize)]
-    struct Everything {
-        yes: bool,
-        number: i64,
-        size: usize,
-        text: String,
-        list: Vec<Kind>,
-        result: std::result::Result<(), String>,
-        nothing: Option<u32>,
-        pair: (u32, bool),
-    }
-
-    #[derive(Debug, PartialEq, Serialize, Deserialize)]
-    enum Kind {
-        Unit,
-        New(Option<u64>),
-        Tuple(u32, String),
-        Struct { inner: Vec<Kind> },
-    }
-
-    #[test]
-    fn what_serde_json_writes_reads_back() {
-        let everything = Everything {
-            yes: true,
-            number: -1_790_000_000_123,
-            size: 0,
-            text: "\"\\ / \u{8}\u{c}\n\r\t \u{1} ä 😀".into(),
-            list: vec![
-                Kind::Unit,
-                Kind::New(Some(7)),
-                Kind::New(None),
-                Kind::Tuple(1, String::new()),
-                Kind::Struct {
-                    inner: vec![Kind::Unit],
-                },
-                Kind::Struct { inner: Vec::new() },
-            ],
-            result: Err("no".into()),
-            nothing: None,
-            pair: (1, false),
-        };
-        let written = serde_json::to_vec(&everything).unwrap();
-        assert_eq!(read(&written), Ok(everything));
-        let everything: Everything = read(&written).unwrap();
-        let spaced = serde_json::to_vec_pretty(&everything).unwrap();
-        assert_eq!(read(&spaced), Ok(everything));
-    }
-
-    #[test]
-    fn escapes_are_characters() {
-        assert_eq!(read(br#" "\u00e4\ud83d\ude00\/" "#), Ok(String::from("ä😀/")));
-        for json in [r#""\ud83d""#, r#""\ude00""#, r#""\u00g0""#, r#""\u00"#, r#""\x""#] {
-            assert_eq!(read::<String>(json.as_bytes()), Err(Unreadable), "{json}");
-        }
-    }
-
-    #[test]
-    fn fields_that_nobody_asked_for_are_passed_over() {
-        let json = br#"{"a":{"b":[1,true,null,"x",{}]},"text":"t","type":"text"}"#;
-        let part: crate::protocol::Part = read(json).unwrap();
-        assert_eq!(part, crate::protocol::Part::Text { text: "t".into() });
-    }
-
-    #[test]
-    fn what_is_wrong_is_refused() {
-        for json in [
-            "",
-            "[",
-            "[1",
-            "[1 2]",
-            "[1]]",
-            "[1.5]",
-            "[99999999999999999999]",
-            "[-1]",
-            "{}",
-            "[\"1\"]",
-        ] {
-            assert_eq!(read::<Vec<u64>>(json.as_bytes()), Err(Unreadable), "{json}");
-        }
     }
 }

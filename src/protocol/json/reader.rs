@@ -1,0 +1,143 @@
+//! The words of JSON, one after the other: marks, strings, whole numbers. Which of them makes sense is not known here.
+
+use super::{Result, Unreadable};
+
+/// What is still to be read. What does not depend on the type that is read is here, so that it is there once.
+pub(super) struct Reader<'a> {
+    pub rest: &'a [u8],
+}
+
+impl Reader<'_> {
+    /// The next byte that is not white space.
+    #[inline(never)]
+    pub fn peek(&mut self) -> Option<u8> {
+        self.rest = self.rest.trim_ascii_start();
+        self.rest.first().copied()
+    }
+
+    /// Takes the next byte if it is this one.
+    #[inline(never)]
+    pub fn take(&mut self, byte: u8) -> bool {
+        let there = self.peek() == Some(byte);
+        if there {
+            self.rest = &self.rest[1..];
+        }
+        there
+    }
+
+    pub fn expect(&mut self, byte: u8) -> Result<()> {
+        if self.take(byte) { Ok(()) } else { Err(Unreadable) }
+    }
+
+    /// Takes the next word if it is this one.
+    #[inline(never)]
+    pub fn word(&mut self, word: &str) -> bool {
+        self.peek();
+        match self.rest.strip_prefix(word.as_bytes()) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    #[inline(never)]
+    pub fn bool(&mut self) -> Result<bool> {
+        let is_true = self.word("true");
+        if is_true || self.word("false") {
+            Ok(is_true)
+        } else {
+            Err(Unreadable)
+        }
+    }
+
+    /// Whether there is another element before `end`: takes the comma before it, or the end.
+    #[inline(never)]
+    pub fn more(&mut self, is_first: &mut bool, end: u8) -> Result<bool> {
+        if self.take(end) {
+            return Ok(false);
+        }
+        if !std::mem::take(is_first) {
+            self.expect(b',')?;
+        }
+        Ok(true)
+    }
+
+    /// A whole number.
+    #[inline(never)]
+    pub fn number(&mut self) -> Result<i64> {
+        let negative = self.take(b'-');
+        let digits = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (digits, rest) = self.rest.split_at(digits);
+        if digits.is_empty() || matches!(rest, [b'.' | b'e' | b'E', ..]) {
+            return Err(Unreadable);
+        }
+        self.rest = rest;
+        let number = digits.iter().try_fold(0_i64, |number, digit| {
+            number.checked_mul(10)?.checked_add(i64::from(digit - b'0'))
+        });
+        let number = number.ok_or(Unreadable)?;
+        Ok(if negative { -number } else { number })
+    }
+
+    #[inline(never)]
+    pub fn string(&mut self) -> Result<String> {
+        self.expect(b'"')?;
+        let mut text = Vec::new();
+        loop {
+            let is_plain = |byte: &&u8| !matches!(byte, b'"' | b'\\');
+            let plain = self.rest.iter().take_while(is_plain).count();
+            let (plain, rest) = self.rest.split_at(plain);
+            text.extend_from_slice(plain);
+            match rest {
+                [b'"', rest @ ..] => {
+                    self.rest = rest;
+                    return String::from_utf8(text).map_err(|_| Unreadable);
+                }
+                [b'\\', escape, rest @ ..] => {
+                    self.rest = rest;
+                    let character = self.escaped(*escape)?;
+                    text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+                _ => return Err(Unreadable),
+            }
+        }
+    }
+
+    /// The character that an escape stands for.
+    pub fn escaped(&mut self, escape: u8) -> Result<char> {
+        Ok(match escape {
+            b'"' | b'\\' | b'/' => escape.into(),
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
+                let first = self.utf16()?;
+                let second = match first {
+                    0xd800..0xdc00 if self.rest.starts_with(b"\\u") => {
+                        self.rest = &self.rest[2..];
+                        Some(self.utf16()?)
+                    }
+                    _ => None,
+                };
+                let mut characters = char::decode_utf16([first].into_iter().chain(second));
+                characters.next().and_then(|one| one.ok()).ok_or(Unreadable)?
+            }
+            _ => return Err(Unreadable),
+        })
+    }
+
+    /// Four hexadecimal digits.
+    #[inline(never)]
+    pub fn utf16(&mut self) -> Result<u16> {
+        let (digits, rest) = self.rest.split_at_checked(4).ok_or(Unreadable)?;
+        self.rest = rest;
+        digits.iter().try_fold(0, |unit, digit| {
+            let digit = char::from(*digit).to_digit(16).ok_or(Unreadable)?;
+            Ok(unit << 4 | digit as u16)
+        })
+    }
+}

@@ -1,0 +1,84 @@
+use serde::Serialize;
+
+use super::*;
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Everything {
+    yes: bool,
+    number: i64,
+    size: usize,
+    text: String,
+    list: Vec<Kind>,
+    result: std::result::Result<(), String>,
+    nothing: Option<u32>,
+    pair: (u32, bool),
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+enum Kind {
+    Unit,
+    New(Option<u64>),
+    Tuple(u32, String),
+    Struct { inner: Vec<Kind> },
+}
+
+#[test]
+fn what_serde_json_writes_reads_back() {
+    let everything = Everything {
+        yes: true,
+        number: -1_790_000_000_123,
+        size: 0,
+        text: "\"\\ / \u{8}\u{c}\n\r\t \u{1} ä 😀".into(),
+        list: vec![
+            Kind::Unit,
+            Kind::New(Some(7)),
+            Kind::New(None),
+            Kind::Tuple(1, String::new()),
+            Kind::Struct {
+                inner: vec![Kind::Unit],
+            },
+            Kind::Struct { inner: Vec::new() },
+        ],
+        result: Err("no".into()),
+        nothing: None,
+        pair: (1, false),
+    };
+    let written = serde_json::to_vec(&everything).unwrap();
+    assert_eq!(read(&written), Ok(everything));
+    let everything: Everything = read(&written).unwrap();
+    let spaced = serde_json::to_vec_pretty(&everything).unwrap();
+    assert_eq!(read(&spaced), Ok(everything));
+}
+
+#[test]
+fn escapes_are_characters() {
+    assert_eq!(read(br#" "\u00e4\ud83d\ude00\/" "#), Ok(String::from("ä😀/")));
+    for json in [r#""\ud83d""#, r#""\ude00""#, r#""\u00g0""#, r#""\u00"#, r#""\x""#] {
+        assert_eq!(read::<String>(json.as_bytes()), Err(Unreadable), "{json}");
+    }
+}
+
+#[test]
+fn fields_that_nobody_asked_for_are_passed_over() {
+    let json = br#"{"a":{"b":[1,true,null,"x",{}]},"text":"t","type":"text"}"#;
+    let part: crate::protocol::Part = read(json).unwrap();
+    assert_eq!(part, crate::protocol::Part::Text { text: "t".into() });
+}
+
+#[test]
+fn what_is_wrong_is_refused() {
+    for json in [
+        "",
+        "[",
+        "[1",
+        "[1 2]",
+        "[1]]",
+        "[1.5]",
+        "[99999999999999999999]",
+        "[-1]",
+        "{}",
+        "[\"1\"]",
+    ] {
+        assert_eq!(read::<Vec<u64>>(json.as_bytes()), Err(Unreadable), "{json}");
+    }
+}
