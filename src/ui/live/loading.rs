@@ -72,7 +72,7 @@ impl Live {
             view.behind.set(failures);
             browser::after(backoff(failures), move || self.load_again(id)).forget();
         } else {
-            view.phase.set(Phase::Failed(error.message.clone()));
+            view.phase.set(Phase::Failed(why(error)));
         }
     }
 
@@ -118,7 +118,7 @@ impl Live {
                         state.session.listing.no_page(asked);
                         Some(ListTrouble {
                             newest,
-                            message: error.message,
+                            message: why(&error),
                         })
                     }
                 }
@@ -127,5 +127,13 @@ impl Live {
             self.loading_more.set(false);
             self.flush();
         });
+    }
+}
+
+/// Why something could not be loaded. Nothing was to be done, so nothing need be said of what was.
+fn why(error: &ApiError) -> String {
+    match error.code {
+        ErrorCode::Unreachable => "The server can’t be reached.".into(),
+        _ => error.message.clone(),
     }
 }
