@@ -7,7 +7,7 @@ use server_fn::codec::{GetUrl, Json};
 
 use super::{ApiError, codec::Answered};
 use crate::protocol::{
-    ConversationId, ConversationList, MessageId, RunStatus, Transcript,
+    ConversationId, ConversationList, MessageId, OlderMessages, RunStatus, Transcript,
     chat::ModelList,
     conversation_list::ListCursor,
     intent::{self, Started},
@@ -99,29 +99,48 @@ pub async fn choose_model(conversation_id: ConversationId, model: String) -> Res
         .await
 }
 
-/// Shows another branch of a conversation: the one that ends with `leaf_id`.
-#[server(prefix = "/rpc", endpoint = "select_leaf", input = Json, output = Answered)]
-pub async fn select_leaf(conversation_id: ConversationId, leaf_id: MessageId) -> Result<(), ApiError> {
+/// Shows another branch of a conversation: the one that was last grown through a message.
+#[server(prefix = "/rpc", endpoint = "select_branch", input = Json, output = Answered)]
+pub async fn select_branch(conversation_id: ConversationId, through: MessageId) -> Result<(), ApiError> {
     let caller = crate::http::caller()?;
     let user_id = caller.user_id;
     caller
-        .change(crate::storage::Change::SelectLeaf {
+        .change(crate::storage::Change::SelectBranch {
             user_id,
             conversation_id,
-            leaf_id,
+            through,
         })
         .await
 }
 
-/// A conversation as it stands now.
+/// A conversation as it stands now: its newest messages, back at least to `reach` if that is given.
 #[server(prefix = "/rpc", endpoint = "conversation", input = GetUrl, output = Answered)]
-pub async fn conversation(conversation_id: ConversationId) -> Result<Transcript, ApiError> {
+pub async fn conversation(
+    conversation_id: ConversationId,
+    reach: Option<MessageId>,
+) -> Result<Transcript, ApiError> {
     let caller = crate::http::caller()?;
+    let page = caller.messages_page();
+    let storage = &caller.app.storage;
     caller.found(
-        caller
-            .app
-            .storage
-            .transcript(caller.user_id, conversation_id)
+        storage
+            .transcript(caller.user_id, conversation_id, page, reach)
+            .await,
+    )
+}
+
+/// A page of the messages that lead up to `before`.
+#[server(name = LoadOlderMessages, prefix = "/rpc", endpoint = "older_messages", input = GetUrl, output = Answered)]
+pub async fn older_messages(
+    conversation_id: ConversationId,
+    before: MessageId,
+) -> Result<OlderMessages, ApiError> {
+    let caller = crate::http::caller()?;
+    let page = caller.messages_page();
+    let storage = &caller.app.storage;
+    caller.found(
+        storage
+            .older_messages(caller.user_id, conversation_id, before, page)
             .await,
     )
 }

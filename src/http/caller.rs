@@ -11,7 +11,7 @@ use crate::{
     journal::JournalError,
     protocol::UserId,
     runs::StartError,
-    storage::{Change, Refusal, StorageError},
+    storage::{Change, PageSize, Refusal, StorageError},
 };
 
 /// The person (or program) behind a request.
@@ -63,6 +63,15 @@ impl Caller {
             return self.answer(Err(ApiError::new(ErrorCode::TooLarge, message)));
         }
         Ok(title)
+    }
+
+    /// How much of a conversation goes into one answer.
+    pub fn messages_page(&self) -> PageSize {
+        let limits = &self.app.settings.limits;
+        PageSize {
+            messages: limits.messages_page,
+            bytes: limits.messages_page_bytes,
+        }
     }
 
     /// Makes a change and waits until it is committed.

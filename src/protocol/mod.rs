@@ -21,4 +21,4 @@ pub use event::{Event, EventBody, Notice, Position};
 pub use id::{ConversationId, IntentId, MessageId, UserId};
 pub use message::{AssistantMessage, Message, MessageBody, Node, Part, Piece, RunError, RunStatus};
 pub use time::Timestamp;
-pub use transcript::Transcript;
+pub use transcript::{OlderMessages, Transcript};

@@ -11,9 +11,9 @@ use crate::{
     agent::{Agent, Effect, Input, Timeout},
     clock,
     journal::JournalError,
-    protocol::EventBody,
+    protocol::{AssistantMessage, EventBody, Message, MessageBody},
     providers::{ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream, Models},
-    storage::{Change, RunKey},
+    storage::{Change, PageSize, RunKey, Storage, StorageError},
 };
 
 /// How long to wait when the database can't be read.
@@ -92,11 +92,11 @@ pub(super) async fn drive(runs: &Inner, run: RunKey, stop: CancellationToken) {
 /// there is nothing left to answer or to end; or if the server goes down before it could be read: then the next one ends it.
 async fn prepare(runs: &Inner, run: RunKey) -> Option<(Agent, Vec<ModelMessage>)> {
     loop {
-        match runs.storage.transcript(run.user_id, run.conversation_id).await {
-            Ok(transcript) => {
-                let transcript = transcript?;
-                let agent = Agent::new(transcript.message(run.message_id)?.assistant()?.clone());
-                return Some((agent, history::messages_for(&transcript, run.message_id)));
+        match read(&*runs.storage, run).await {
+            Ok(read) => {
+                let (answer, history) = read?;
+                let messages = history::messages_for(&history, &answer);
+                return Some((Agent::new(answer), messages));
             }
             Err(error) => {
                 tracing::error!(run = %run.message_id, %error, "a run's conversation can't be read; trying again");
@@ -107,6 +107,28 @@ async fn prepare(runs: &Inner, run: RunKey) -> Option<(Agent, Vec<ModelMessage>)
             }
         }
     }
+}
+
+/// What a run has come to so far, and the messages that lead to it.
+async fn read(
+    storage: &dyn Storage,
+    run: RunKey,
+) -> Result<Option<(AssistantMessage, Vec<Message>)>, StorageError> {
+    let message = storage.message(run.user_id, run.message_id).await?;
+    let Some((
+        conversation_id,
+        Message {
+            body: MessageBody::Assistant(answer),
+            ..
+        },
+    )) = message
+    else {
+        return Ok(None);
+    };
+    let history = storage
+        .older_messages(run.user_id, conversation_id, run.message_id, PageSize::WHOLE)
+        .await?;
+    Ok(history.map(|history| (answer, history.messages)))
 }
 
 async fn next_input(

@@ -1,7 +1,7 @@
 //! What the model is shown: the branch of the conversation that leads to the run, and what the run has already said.
 
 use crate::{
-    protocol::{AssistantMessage, Message, MessageBody, MessageId, Transcript},
+    protocol::{AssistantMessage, Message, MessageBody},
     providers::ModelMessage,
 };
 
@@ -10,20 +10,12 @@ use crate::{
 const GO_ON: &str = "Your answer was cut off. Go on from exactly where it stops, in the middle of a word if need be. Do not \
                      repeat any of it, do not begin anew, and do not mention this.";
 
-/// The messages for `run`, oldest first. Answers that came to nothing are left out.
-pub(super) fn messages_for(transcript: &Transcript, run: MessageId) -> Vec<ModelMessage> {
-    let mut branch = Vec::new();
-    let answer = transcript.message(run);
-    let mut next = answer.and_then(|message| message.parent_id);
-    while let Some(message) = next.and_then(|id| transcript.message(id)) {
-        branch.extend(as_shown(message));
-        next = message.parent_id;
-    }
-    branch.reverse();
-    if let Some(begun) = answer.and_then(Message::assistant) {
-        go_on(&mut branch, begun);
-    }
-    branch
+/// What the model is shown for an answer that has come to `begun`. `history` leads to it, oldest first; answers that came to
+/// nothing are left out.
+pub(super) fn messages_for(history: &[Message], begun: &AssistantMessage) -> Vec<ModelMessage> {
+    let mut messages = history.iter().filter_map(as_shown).collect();
+    go_on(&mut messages, begun);
+    messages
 }
 
 fn as_shown(message: &Message) -> Option<ModelMessage> {
@@ -56,7 +48,7 @@ fn go_on(branch: &mut Vec<ModelMessage>, begun: &AssistantMessage) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{ConversationId, Node, Part, Timestamp};
+    use crate::protocol::{MessageId, Node, Part, Timestamp};
 
     fn thinking(text: &str) -> Part {
         Part::Thinking { text: text.into() }
@@ -68,12 +60,11 @@ mod tests {
 
     /// What the model is shown when an answer with these nodes is continued.
     fn shown(nodes: &[&[Part]]) -> Vec<ModelMessage> {
-        let (question, run) = (MessageId::new(), MessageId::new());
-        let message = |id, parent_id, body| Message {
-            id,
-            parent_id,
+        let question = Message {
+            id: MessageId::new(),
+            parent_id: None,
             created_at: Timestamp(0),
-            body,
+            body: MessageBody::User { text: "Why?".into() },
         };
         let mut begun = AssistantMessage::started("x/m");
         begun.nodes = nodes
@@ -82,12 +73,7 @@ mod tests {
                 parts: parts.to_vec(),
             })
             .collect();
-        let mut transcript = Transcript::new(ConversationId::new());
-        transcript.messages = vec![
-            message(question, None, MessageBody::User { text: "Why?".into() }),
-            message(run, Some(question), MessageBody::Assistant(begun)),
-        ];
-        messages_for(&transcript, run)
+        messages_for(&[question], &begun)
     }
 
     #[test]

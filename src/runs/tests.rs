@@ -4,7 +4,11 @@ use tokio::time::timeout;
 
 use super::*;
 use crate::{
-    hub::Hub, protocol::IntentId, providers::ModelsConfig, settings::Settings, storage::sqlite::Sqlite,
+    hub::Hub,
+    protocol::IntentId,
+    providers::ModelsConfig,
+    settings::Settings,
+    storage::{PageSize, sqlite::Sqlite},
 };
 
 /// Runs that only know the tour, which talks for a while.
@@ -58,7 +62,7 @@ async fn a_run_whose_asker_has_gone_is_driven_all_the_same() {
         let transcript = runs
             .0
             .storage
-            .transcript(UserId::LOCAL, conversation_id)
+            .transcript(UserId::LOCAL, conversation_id, PageSize::WHOLE, None)
             .await
             .unwrap()?;
         let assistant = transcript.messages.last()?.assistant()?.clone();

@@ -109,6 +109,10 @@ pub struct Limits {
     pub answer_bytes: usize,
     /// Conversations in one page of the list.
     pub conversations_page: usize,
+    /// Messages in one page of a conversation.
+    pub messages_page: usize,
+    /// A page of a conversation ends with the message with which it comes to this.
+    pub messages_page_bytes: usize,
 }
 
 /// How long Parlor waits, in seconds.
@@ -174,6 +178,8 @@ impl Default for Limits {
             model_event_bytes: 1 << 20,
             answer_bytes: 8 << 20,
             conversations_page: 40,
+            messages_page: 20,
+            messages_page_bytes: 256 << 10,
         }
     }
 }

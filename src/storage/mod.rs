@@ -10,8 +10,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::protocol::{
-    AssistantMessage, ConversationId, ConversationList, Event, EventBody, Message, MessageId, Position,
-    RunStatus, Timestamp, Transcript, UserId,
+    AssistantMessage, ConversationId, ConversationList, Event, EventBody, Message, MessageId, OlderMessages,
+    Position, RunStatus, Timestamp, Transcript, UserId,
     conversation_list::ListCursor,
     intent::{Continue, Regenerate, SendMessage, Started},
 };
@@ -77,10 +77,11 @@ pub enum Change {
         conversation_id: ConversationId,
         model: String,
     },
-    SelectLeaf {
+    /// Show the branch that was last grown through a message.
+    SelectBranch {
         user_id: UserId,
         conversation_id: ConversationId,
-        leaf_id: MessageId,
+        through: MessageId,
     },
     /// Somebody has looked at what had happened.
     MarkRead {
@@ -202,6 +203,22 @@ pub enum StorageError {
 /// How much of a log is read at a time: what a reader that is slow holds in memory.
 pub const PAGE_BYTES: usize = 64 << 10;
 
+/// How much of a conversation is read at a time: messages until there are so many, or until they are so long together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageSize {
+    pub messages: usize,
+    /// As they are stored.
+    pub bytes: usize,
+}
+
+impl PageSize {
+    /// A branch up to its beginning.
+    pub const WHOLE: Self = Self {
+        messages: usize::MAX,
+        bytes: usize::MAX,
+    };
+}
+
 /// What the server needs of a database.
 #[async_trait]
 pub trait Storage: Send + Sync + 'static {
@@ -233,12 +250,24 @@ pub trait Storage: Send + Sync + 'static {
         limit: usize,
     ) -> Result<ConversationList, StorageError>;
 
-    /// A conversation with its messages, whatever its run has produced so far included.
+    /// A conversation with the newest messages of the branch that is shown, whatever its run has produced so far included.
+    /// They go back at least to `reach`, if that is given.
     async fn transcript(
         &self,
         user_id: UserId,
         conversation_id: ConversationId,
+        page: PageSize,
+        reach: Option<MessageId>,
     ) -> Result<Option<Transcript>, StorageError>;
+
+    /// The messages that lead up to `before`.
+    async fn older_messages(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        before: MessageId,
+        page: PageSize,
+    ) -> Result<Option<OlderMessages>, StorageError>;
 
     /// One message and the conversation that it is in.
     async fn message(

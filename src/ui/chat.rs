@@ -5,6 +5,7 @@ use leptos_meta::Title;
 use leptos_router::{
     NavigateOptions,
     hooks::{use_location, use_navigate},
+    location::Location,
 };
 
 use super::{
@@ -17,7 +18,7 @@ use super::{
     models::Models,
     not_found::nothing_here,
     page::{Page, PageCodec},
-    place::Place,
+    place::{self, Place},
     sidebar::Sidebar,
     toast::ToastArea,
     transcript::Conversation,
@@ -27,7 +28,7 @@ use super::{
 /// Everything: the server waits for the page's snapshots and renders them; the browser finds them in the page.
 #[component]
 pub fn Chat() -> impl IntoView {
-    let pathname = use_location().pathname;
+    let Location { pathname, search, .. } = use_location();
     let place = Memo::new(move |_| pathname.with(|path| Place::of(path)));
     let navigate = use_navigate();
     let go = Callback::new(move |(place, replace): (Place, bool)| {
@@ -40,7 +41,9 @@ pub fn Chat() -> impl IntoView {
             },
         );
     });
-    let page = OnceResource::<_, PageCodec>::new_with_options(Page::load(place.get_untracked()), true);
+    let before = search.with_untracked(|search| place::before(search));
+    let page =
+        OnceResource::<_, PageCodec>::new_with_options(Page::load(place.get_untracked(), before), true);
     view! {
         <Suspense>
             {move || Suspend::new(async move { begin(page.await, place, go) })}

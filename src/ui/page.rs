@@ -71,11 +71,11 @@ impl Decoder<Page> for PageCodec {
 }
 
 impl Page {
-    /// Reads the snapshots.
-    pub async fn load(place: Place) -> Self {
+    /// Reads the snapshots. With `before`, the conversation goes back to the page before that message.
+    pub async fn load(place: Place, before: Option<MessageId>) -> Self {
         let transcript = async {
             match place.conversation() {
-                Some(id) => Some(rpc::conversation(id).await),
+                Some(id) => Some(conversation(id, before).await),
                 None => None,
             }
         };
@@ -89,4 +89,13 @@ impl Page {
             form: FormIds::new(place),
         }
     }
+}
+
+/// A conversation's newest messages, and those that the address asks for.
+async fn conversation(id: ConversationId, before: Option<MessageId>) -> Result<Transcript, ApiError> {
+    let mut transcript = rpc::conversation(id, before).await?;
+    if let Some(before) = before.filter(|before| transcript.earliest == Some(*before)) {
+        transcript.prepend(rpc::older_messages(id, before).await?);
+    }
+    Ok(transcript)
 }

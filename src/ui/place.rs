@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::ConversationId;
+use crate::protocol::{ConversationId, MessageId};
 
 /// What an address names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -45,6 +45,15 @@ impl Place {
             Self::New | Self::Nowhere => None,
         }
     }
+}
+
+/// The message in an address before which one wants to see more, without scripts.
+pub fn before(query: &str) -> Option<MessageId> {
+    query
+        .trim_start_matches('?')
+        .strip_prefix("before=")?
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]

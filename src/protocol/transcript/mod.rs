@@ -3,30 +3,13 @@
 //! The server folds stored events with it, the browser live and replayed ones. It does no I/O and knows no
 //! views; it says what it touched, so that a view repaints that and nothing else.
 
-use serde::{Deserialize, Serialize};
+mod state;
+
+pub use state::{Elsewhere, OlderMessages, Transcript};
 
 use super::{
-    AssistantMessage, ConversationId, Event, EventBody, Message, MessageBody, MessageId, Node, Part,
-    Position, RunStatus,
+    AssistantMessage, Event, EventBody, Message, MessageBody, MessageId, Node, Part, Position, RunStatus,
 };
-
-/// A conversation as it stood at a position of its user's log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Transcript {
-    pub conversation_id: ConversationId,
-    /// Every event up to here is in this state; [`apply`] skips them.
-    pub as_of: Position,
-    pub title: String,
-    /// The model that the next message will be sent to, as `endpoint/model`.
-    pub model: Option<String>,
-    /// In the order of their making; a tree through `parent_id`.
-    pub messages: Vec<Message>,
-    /// The message at the end of the branch that is shown.
-    pub active_leaf: Option<MessageId>,
-    /// The conversation was deleted; it stays empty.
-    #[serde(default)]
-    pub deleted: bool,
-}
 
 /// What an event touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,87 +35,6 @@ pub enum Touched {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an event before position {} is missing", .0.0)]
 pub struct Gap(pub Position);
-
-impl Transcript {
-    /// A conversation of which nothing has happened yet.
-    pub fn new(conversation_id: ConversationId) -> Self {
-        Self {
-            conversation_id,
-            as_of: Position(0),
-            title: String::new(),
-            model: None,
-            messages: Vec::new(),
-            active_leaf: None,
-            deleted: false,
-        }
-    }
-
-    /// The message with this id.
-    pub fn message(&self, id: MessageId) -> Option<&Message> {
-        // What is asked for is nearly always at the end.
-        self.messages.iter().rev().find(|message| message.id == id)
-    }
-
-    fn assistant_mut(&mut self, id: MessageId) -> Option<&mut AssistantMessage> {
-        self.messages
-            .iter_mut()
-            .rev()
-            .find(|message| message.id == id)?
-            .assistant_mut()
-    }
-
-    /// The messages of the branch that is shown, first to last.
-    pub fn branch(&self) -> Vec<&Message> {
-        let mut branch = Vec::new();
-        let mut next = self.active_leaf;
-        // A parent always stands before its child, so one walk from the end meets them all.
-        for message in self.messages.iter().rev() {
-            if Some(message.id) == next {
-                branch.push(message);
-                next = message.parent_id;
-            }
-        }
-        branch.reverse();
-        branch
-    }
-
-    /// The messages with the same parent as `message`, itself included, oldest first.
-    pub fn siblings(&self, message: &Message) -> Vec<MessageId> {
-        self.messages
-            .iter()
-            .filter(|other| other.parent_id == message.parent_id && same_role(&other.body, &message.body))
-            .map(|other| other.id)
-            .collect()
-    }
-
-    /// The end of the branch that was last grown from `id`.
-    pub fn leaf_below(&self, id: MessageId) -> MessageId {
-        let mut leaf = id;
-        while let Some(child) = self
-            .messages
-            .iter()
-            .rev()
-            .find(|message| message.parent_id == Some(leaf))
-        {
-            leaf = child.id;
-        }
-        leaf
-    }
-
-    /// The run that works on this conversation now.
-    pub fn active_run(&self) -> Option<MessageId> {
-        self.messages.iter().rev().find_map(|message| {
-            message
-                .assistant()
-                .filter(|assistant| !assistant.status.is_terminal())
-                .map(|_| message.id)
-        })
-    }
-}
-
-fn same_role(a: &MessageBody, b: &MessageBody) -> bool {
-    std::mem::discriminant(a) == std::mem::discriminant(b)
-}
 
 /// Applies one event of the conversation's user to its state.
 ///
@@ -167,6 +69,7 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
             return Ok(Touched::Messages);
         }
         EventBody::LeafSelected { leaf_id } => {
+            state.follows(event, Some(*leaf_id))?;
             state.active_leaf = Some(*leaf_id);
             return Ok(Touched::Messages);
         }
@@ -177,6 +80,7 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
             created_at,
             ..
         } => {
+            state.follows(event, *parent_id)?;
             state.messages.push(Message {
                 id: *user_message_id,
                 parent_id: *parent_id,
@@ -198,6 +102,7 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
         created_at,
     } = &event.body
     {
+        state.follows(event, Some(*parent_id))?;
         state.model = Some(model.clone());
         state.messages.push(Message {
             id: message_id,
@@ -207,6 +112,9 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
         });
         state.active_leaf = Some(message_id);
         return Ok(Touched::Messages);
+    }
+    if matches!(event.body, EventBody::RunContinued { .. }) {
+        state.follows(event, Some(message_id))?;
     }
     let assistant = state.assistant_mut(message_id).ok_or(Gap(event.position))?;
     if matches!(event.body, EventBody::RunContinued { .. }) {
@@ -319,6 +227,17 @@ fn extend(
     text.push_str(new);
     run.activity = None;
     Some(RunTouched::Part { node, part, from })
+}
+
+impl Transcript {
+    /// A branch goes on, or is chosen: what leads to it has to be here.
+    fn follows(&self, event: &Event, message: Option<MessageId>) -> Result<(), Gap> {
+        if self.reaches(message) {
+            Ok(())
+        } else {
+            Err(Gap(event.position))
+        }
+    }
 }
 
 #[cfg(test)]

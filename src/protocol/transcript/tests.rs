@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::protocol::{RunError, RunStatus, Timestamp};
+use crate::protocol::{ConversationId, RunError, RunStatus, Timestamp};
 
 const AT: Timestamp = Timestamp(0);
 
@@ -14,6 +14,7 @@ enum Step {
     End(RunStatus),
     Rename(String),
     AnswerAgain,
+    Choose(prop::sample::Index),
     Elsewhere,
 }
 
@@ -28,6 +29,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         ].prop_map(Step::End),
         1 => "[a-z]{1,5}".prop_map(Step::Rename),
         1 => Just(Step::AnswerAgain),
+        1 => any::<prop::sample::Index>().prop_map(Step::Choose),
         1 => Just(Step::Elsewhere),
     ];
     prop::collection::vec(step, 0..40)
@@ -76,8 +78,9 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 add(conversation_id, Some(run), started);
             }
             (Step::AnswerAgain, None) => {
-                let Some(parent_id) = state.active_leaf.and_then(|leaf| state.message(leaf)?.parent_id)
-                else {
+                let answer = state.active_leaf.and_then(|leaf| state.message(leaf));
+                let answer = answer.filter(|answer| answer.assistant().is_some());
+                let Some(parent_id) = answer.and_then(|answer| answer.parent_id) else {
                     continue;
                 };
                 let started = EventBody::RunStarted {
@@ -132,6 +135,10 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                     EventBody::ConversationRenamed { title: title.clone() },
                 );
             }
+            (Step::Choose(message), _) if !state.messages.is_empty() => {
+                let leaf_id = state.messages[message.index(state.messages.len())].id;
+                add(conversation_id, None, EventBody::LeafSelected { leaf_id });
+            }
             (Step::Elsewhere, _) => {
                 add(
                     ConversationId::new(),
@@ -161,6 +168,27 @@ fn fold(mut state: Transcript, events: &[Event]) -> Transcript {
     state
 }
 
+fn newest(whole: &Transcript, count: usize) -> Transcript {
+    let mut newest = whole.clone();
+    newest.keep_newest(count);
+    newest
+}
+
+/// What the server gives as the page before a message.
+fn older(whole: &Transcript, before: MessageId, count: usize) -> OlderMessages {
+    let mut page = whole.clone();
+    page.active_leaf = whole.message(before).and_then(|message| message.parent_id);
+    let run = page.active_run();
+    page.keep_newest(count);
+    page.messages.retain(|message| Some(message.id) != run);
+    OlderMessages {
+        before,
+        messages: page.messages,
+        earliest: page.earliest,
+        elsewhere: page.elsewhere,
+    }
+}
+
 proptest! {
     /// A snapshot at any position, sent as JSON, and then the log from any earlier position on: the same as
     /// having seen everything once.
@@ -180,6 +208,43 @@ proptest! {
         let caught_up = fold(serde_json::from_str(&json).unwrap(), &events[from..]);
         prop_assert_eq!(caught_up.messages, whole.messages);
         prop_assert_eq!((caught_up.title, caught_up.active_leaf), (whole.title, whole.active_leaf));
+    }
+
+    /// A page at any position, all events after it (and a page again where they show that something is not here), and then
+    /// the older pages: the same branch, with the same choices, as having seen everything.
+    #[test]
+    fn pages_make_the_whole(
+        steps in steps(), at in any::<prop::sample::Index>(), size in 1usize..6,
+    ) {
+        let conversation_id = ConversationId::new();
+        let events = log(conversation_id, &steps);
+        let mut whole = Transcript::new(conversation_id);
+        let at = at.index(events.len() + 1);
+        let mut state = None;
+        for (index, event) in events.iter().enumerate() {
+            apply(&mut whole, event).expect("no gap");
+            if let Some(state) = &mut state && apply(state, event).is_err() {
+                *state = newest(&whole, size);
+            }
+            if index + 1 == at {
+                state = Some(newest(&whole, size));
+            }
+        }
+        let mut state = state.unwrap_or_else(|| newest(&whole, size));
+        prop_assert_eq!(newest(&state, 1), newest(&whole, 1));
+        prop_assert_eq!(state.active_run(), whole.active_run());
+        while let Some(before) = state.earliest {
+            let older = older(&whole, before, size);
+            state.prepend(older.clone());
+            prop_assert_ne!(state.earliest, Some(before));
+            let once = state.clone();
+            state.prepend(older);
+            prop_assert_eq!(&state, &once, "a page that comes twice is taken once");
+        }
+        prop_assert_eq!(state.branch(), whole.branch());
+        for answer in whole.branch().into_iter().filter(|message| message.assistant().is_some()) {
+            prop_assert_eq!(state.siblings(answer), whole.siblings(answer));
+        }
     }
 
     /// Deltas may come again, joined or alone: nothing is doubled.
@@ -282,11 +347,6 @@ fn the_branch_that_is_shown_ends_with_the_active_leaf() {
     let siblings = state.siblings(answer);
     assert_eq!(siblings.len(), 2);
     let mut other = state.clone();
-    other.active_leaf = Some(state.leaf_below(siblings[0]));
+    other.active_leaf = Some(siblings[0]);
     assert_eq!(shown(&other), ["q", "one"]);
-    assert_eq!(
-        state.leaf_below(state.messages[0].id),
-        answer.id,
-        "the branch that was last grown"
-    );
 }

@@ -15,14 +15,15 @@ use sqlx::{
 };
 use tokio::sync::{Mutex, watch};
 
-use super::{Change, Committed, LogPage, Storage, StorageError, StoredRun};
+use super::{Change, Committed, LogPage, PageSize, Storage, StorageError, StoredRun};
 use crate::protocol::{
-    ConversationId, ConversationList, Message, MessageId, Position, Timestamp, Transcript, UserId,
-    conversation_list::ListCursor,
+    ConversationId, ConversationList, Message, MessageId, OlderMessages, Position, Timestamp, Transcript,
+    UserId, conversation_list::ListCursor,
 };
 
 mod checkpoint;
 mod commit;
+mod messages;
 mod read;
 mod trim;
 
@@ -236,9 +237,22 @@ impl Storage for Sqlite {
         &self,
         user_id: UserId,
         conversation_id: ConversationId,
+        page: PageSize,
+        reach: Option<MessageId>,
     ) -> Result<Option<Transcript>, StorageError> {
         let mut tx = self.readers.begin().await?;
-        read::transcript(&mut tx, user_id, conversation_id).await
+        messages::transcript(&mut tx, user_id, conversation_id, page, reach).await
+    }
+
+    async fn older_messages(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        before: MessageId,
+        page: PageSize,
+    ) -> Result<Option<OlderMessages>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        messages::older(&mut tx, user_id, conversation_id, before, page).await
     }
 
     async fn message(
@@ -247,7 +261,7 @@ impl Storage for Sqlite {
         message_id: MessageId,
     ) -> Result<Option<(ConversationId, Message)>, StorageError> {
         let mut tx = self.readers.begin().await?;
-        read::message(&mut tx, user_id, message_id).await
+        messages::message(&mut tx, user_id, message_id).await
     }
 
     async fn model(

@@ -1,4 +1,4 @@
-//! The queries. Each takes a connection whose transaction makes it one consistent picture.
+//! The queries about logs, lists and runs; those about messages are in `messages`. Each takes a connection whose transaction makes it one consistent picture.
 
 use futures::TryStreamExt;
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
@@ -6,8 +6,8 @@ use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use super::{id, optional_id, position};
 use crate::{
     protocol::{
-        ConversationId, ConversationList, ConversationSummary, Event, Message, MessageId, Position,
-        Timestamp, Transcript, UserId, conversation_list::ListCursor, transcript,
+        ConversationId, ConversationList, ConversationSummary, Event, MessageId, Position, Timestamp, UserId,
+        conversation_list::ListCursor,
     },
     storage::{LogPage, LoggedEvent, PAGE_BYTES, RunKey, StorageError, StoredRun},
 };
@@ -20,10 +20,6 @@ pub(super) const EVENTS_OF_USER: &str =
 
 pub(super) const EVENTS_OF_RUN: &str = "SELECT event FROM events WHERE message_id = ?4 AND +user_id = ?1 AND position > ?2 \
      ORDER BY position LIMIT ?3";
-
-/// What a run has produced since its message was last stored.
-pub(super) const UNSTORED_EVENTS_OF_RUN: &str = "SELECT e.event FROM runs r JOIN events e ON e.message_id = r.id AND +e.user_id = r.user_id \
-         AND e.position >= r.first_position WHERE r.user_id = ? AND r.id = ? ORDER BY e.position";
 
 pub(super) const CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.activity, c.unseen, \
          r.id AS active_run FROM conversations c \
@@ -141,108 +137,6 @@ pub(super) async fn model(
             .fetch_optional(connection)
             .await?;
     Ok(model.flatten())
-}
-
-pub(super) async fn transcript(
-    connection: &mut SqliteConnection,
-    user_id: UserId,
-    conversation_id: ConversationId,
-) -> Result<Option<Transcript>, StorageError> {
-    let as_of = log_bounds(&mut *connection, user_id).await?.head;
-    let conversation =
-        sqlx::query("SELECT title, model, active_leaf FROM conversations WHERE user_id = ? AND id = ?")
-            .bind(user_id.to_string())
-            .bind(conversation_id.to_string())
-            .fetch_optional(&mut *connection)
-            .await?;
-    let Some(conversation) = conversation else {
-        return Ok(None);
-    };
-    let rows = sqlx::query(
-        "SELECT id, parent_id, created_at, body FROM messages WHERE user_id = ? AND conversation_id = ? \
-         ORDER BY position",
-    )
-    .bind(user_id.to_string())
-    .bind(conversation_id.to_string())
-    .fetch_all(&mut *connection)
-    .await?;
-    let mut transcript = Transcript {
-        conversation_id,
-        as_of: Position(0),
-        title: conversation.try_get("title")?,
-        model: conversation.try_get("model")?,
-        messages: rows.iter().map(stored_message).collect::<Result<_, _>>()?,
-        active_leaf: optional_id(&conversation, "active_leaf")?,
-        deleted: false,
-    };
-    let active = transcript.active_run();
-    if let Some(run) = active {
-        catch_up(connection, user_id, run, |event| {
-            // A run's row is there from its start on, so nothing can be missing before its events; and what
-            // made the message is skipped, since the message is there.
-            if let Some(message) = transcript.messages.iter_mut().find(|message| message.id == run)
-                && let Some(assistant) = message.assistant_mut()
-            {
-                transcript::apply_to_run(assistant, &event.body);
-            }
-        })
-        .await?;
-    }
-    transcript.as_of = as_of;
-    Ok(Some(transcript))
-}
-
-pub(super) async fn message(
-    connection: &mut SqliteConnection,
-    user_id: UserId,
-    message_id: MessageId,
-) -> Result<Option<(ConversationId, Message)>, StorageError> {
-    let row = sqlx::query(
-        "SELECT id, conversation_id, parent_id, created_at, body FROM messages WHERE user_id = ? AND id = ?",
-    )
-    .bind(user_id.to_string())
-    .bind(message_id.to_string())
-    .fetch_optional(&mut *connection)
-    .await?;
-    let Some(row) = row else { return Ok(None) };
-    let conversation_id = id(&row, "conversation_id")?;
-    let mut message = stored_message(&row)?;
-    if let Some(assistant) = message.assistant_mut()
-        && !assistant.status.is_terminal()
-    {
-        catch_up(connection, user_id, message_id, |event| {
-            transcript::apply_to_run(assistant, &event.body);
-        })
-        .await?;
-    }
-    Ok(Some((conversation_id, message)))
-}
-
-/// Gives what the log has of a run and its message does not.
-async fn catch_up(
-    connection: &mut SqliteConnection,
-    user_id: UserId,
-    run: MessageId,
-    mut apply: impl FnMut(&Event),
-) -> Result<(), StorageError> {
-    let rows = sqlx::query(UNSTORED_EVENTS_OF_RUN)
-        .bind(user_id.to_string())
-        .bind(run.to_string())
-        .fetch_all(connection)
-        .await?;
-    for row in rows {
-        apply(&serde_json::from_str(row.try_get("event")?)?);
-    }
-    Ok(())
-}
-
-fn stored_message(row: &SqliteRow) -> Result<Message, StorageError> {
-    Ok(Message {
-        id: id(row, "id")?,
-        parent_id: optional_id(row, "parent_id")?,
-        created_at: Timestamp(row.try_get("created_at")?),
-        body: serde_json::from_str(row.try_get("body")?)?,
-    })
 }
 
 pub(super) fn stored_run(row: &SqliteRow) -> Result<StoredRun, StorageError> {

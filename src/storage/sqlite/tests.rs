@@ -57,7 +57,7 @@ async fn a_full_disk_is_an_error_and_nothing_more_once_there_is_room_again() {
     );
     assert_eq!(
         storage
-            .transcript(run.user_id, run.conversation_id)
+            .transcript(run.user_id, run.conversation_id, PageSize::WHOLE, None)
             .await
             .unwrap(),
         None
@@ -116,7 +116,7 @@ async fn what_is_asked_for_often_is_looked_up_and_not_searched_for() {
         (read::EVENTS_OF_USER, "PRIMARY KEY (user_id=? AND position>?)"),
         (read::EVENTS_OF_RUN, "events_of_run (message_id=? AND position>?)"),
         (
-            read::UNSTORED_EVENTS_OF_RUN,
+            messages::UNSTORED_EVENTS_OF_RUN,
             "events_of_run (message_id=? AND position>?)",
         ),
         (
@@ -124,11 +124,17 @@ async fn what_is_asked_for_often_is_looked_up_and_not_searched_for() {
             "conversations_by_activity (user_id=? AND activity<?)",
         ),
         (read::RUNS_AT_WORK, "one_active_run_per_conversation"),
+        (messages::BRANCH, "SEARCH m USING PRIMARY KEY (id=?)"),
+        (messages::OTHER_ANSWERS, "messages_of_parent (parent_id=?)"),
+        (
+            messages::ACTIVE_RUN,
+            "one_active_run_per_conversation (conversation_id=?)",
+        ),
     ] {
         let plan = plan(&storage, query).await;
         assert!(plan.contains(index), "{query}\n{plan}");
         assert!(
-            !plan.contains("TEMP B-TREE") || query == read::RUNS_AT_WORK,
+            !plan.contains("TEMP B-TREE") || [read::RUNS_AT_WORK, messages::BRANCH].contains(&query),
             "{query}\n{plan}"
         );
     }

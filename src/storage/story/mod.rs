@@ -3,6 +3,7 @@
 mod deletion;
 mod lists;
 mod log;
+mod pages;
 mod turns;
 
 use std::sync::Arc;

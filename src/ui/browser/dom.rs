@@ -60,6 +60,16 @@ pub fn target() -> Option<Element> {
     document().get_element_by_id(id)
 }
 
+/// The element with this id.
+pub fn element(id: &str) -> Option<HtmlElement> {
+    document().get_element_by_id(id)?.dyn_into().ok()
+}
+
+/// The first element inside of another that fits.
+pub fn find_in(element: &Element, selector: &str) -> Option<HtmlElement> {
+    element.query_selector(selector).ok().flatten()?.dyn_into().ok()
+}
+
 /// Whether the focus is inside of an element that fits.
 pub fn has_focus_in(selector: &str) -> bool {
     let focused = document().active_element();

@@ -112,6 +112,14 @@ pub fn on_seen(_element: &Element, _call: impl Fn() + 'static) -> Watch {
 
 pub fn go_to_fragment(_href: &str) {}
 
+pub fn element(_id: &str) -> Option<HtmlElement> {
+    None
+}
+
+pub fn find_in(_element: &Element, _selector: &str) -> Option<HtmlElement> {
+    None
+}
+
 pub fn target() -> Option<Element> {
     None
 }

@@ -113,9 +113,7 @@ impl Live {
 
     /// Shows another answer to the same message, and what followed it.
     pub fn select(self, conversation_id: ConversationId, sibling: MessageId) {
-        let leaf = self.with_transcript(conversation_id, |transcript| transcript.leaf_below(sibling));
-        let Some(leaf_id) = leaf else { return };
-        self.tell(rpc::select_leaf(conversation_id, leaf_id), || {});
+        self.tell(rpc::select_branch(conversation_id, sibling), || {});
     }
 
     /// Chooses the model for the conversation's next messages.

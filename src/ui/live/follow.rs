@@ -50,7 +50,10 @@ impl Live {
                 self.tell_time();
             }
             Presence::Hidden => self.hidden(),
-            Presence::Online => self.drive(Input::Online),
+            Presence::Online => {
+                self.drive(Input::Online);
+                self.visit(self.place.get_untracked());
+            }
         });
         if browser::is_hidden() {
             self.hidden();
@@ -225,7 +228,10 @@ impl Live {
     ) {
         let transcript = async {
             match place.conversation() {
-                Some(id) => Some(self.ask(rpc::conversation(id)).await),
+                Some(id) => {
+                    let reach = self.with(|state| state.session.shelf.reach(id));
+                    Some(self.ask(rpc::conversation(id, reach)).await)
+                }
                 None => None,
             }
         };

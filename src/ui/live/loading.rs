@@ -2,7 +2,7 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{ListTrouble, Live, Phase, sending::backoff};
+use super::{ListTrouble, Live, Older, Phase, sending::backoff};
 use crate::{
     api::{ApiError, error::ErrorCode, rpc},
     protocol::{ConversationId, Transcript},
@@ -12,7 +12,12 @@ use crate::{
 impl Live {
     /// The person is at a place: what it shows is loaded if it is not here.
     pub fn visit(self, place: Place) {
-        let Some(id) = place.conversation() else { return };
+        let here = place.conversation();
+        let left = self.with(|state| std::mem::replace(&mut state.shown, here));
+        if let Some(left) = left.filter(|_| left != here) {
+            self.has_left(left);
+        }
+        let Some(id) = here else { return };
         // What is deleted does not come back.
         if self
             .view(id)
@@ -35,6 +40,10 @@ impl Live {
         if load {
             self.load(id);
         }
+        let older = self.view(id).older;
+        if older.with_untracked(|older| matches!(older, Older::Failed(_))) {
+            self.load_older(id);
+        }
     }
 
     pub(super) fn load(self, id: ConversationId) {
@@ -42,10 +51,18 @@ impl Live {
         if view.phase.with_untracked(|phase| *phase != Phase::Ready) {
             view.phase.set(Phase::Loading);
         }
+        // What is on the screen stays there.
+        let (reach, known) = self.with(|state| (state.session.shelf.reach(id), state.outbox.known(id)));
         spawn_local(async move {
-            match self.ask(rpc::conversation(id)).await {
+            match self.ask(rpc::conversation(id, reach)).await {
                 Ok(snapshot) => {
-                    let change = self.with(|state| state.session.loaded(snapshot));
+                    let change = self.with(|state| {
+                        let change = state.session.loaded(snapshot);
+                        if state.session.shelf.get(id).is_some() {
+                            state.outbox.is_elsewhere(&known);
+                        }
+                        change
+                    });
                     self.changed(change);
                     // Someone is waiting to see it.
                     self.flush();
@@ -131,7 +148,7 @@ impl Live {
 }
 
 /// Why something could not be loaded. Nothing was to be done, so nothing need be said of what was.
-fn why(error: &ApiError) -> String {
+pub(super) fn why(error: &ApiError) -> String {
     match error.code {
         ErrorCode::Unreachable => "The server can’t be reached.".into(),
         _ => error.message.clone(),

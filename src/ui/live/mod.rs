@@ -12,6 +12,7 @@ mod link;
 mod list_rows;
 mod listing;
 mod loading;
+mod older;
 mod outbox;
 mod part;
 mod reruns;
@@ -34,6 +35,7 @@ use self::{
 pub use self::{
     link::Status,
     list_rows::ListRow,
+    older::Older,
     outbox::Underway,
     part::PartRow,
     rows::{AnswerRow, ConversationView, Phase, Row, Siblings, UserRow},
@@ -80,6 +82,8 @@ struct State {
     reruns: Reruns,
     follow: Follow,
     dirty: Dirty,
+    /// The conversation on the screen.
+    shown: Option<ConversationId>,
     /// Conversations that changed while something else was on the screen: their signals are old.
     stale: Vec<ConversationId>,
     /// The browser has taken over: what is new from now on was not in the server's page.
@@ -121,6 +125,7 @@ impl Live {
         };
         live.with(|state| {
             let id = page.place.conversation();
+            state.shown = id;
             state.session = Session::new(list, transcript);
             if let Some(id) = id {
                 state.view(id);

@@ -8,7 +8,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use leptos::prelude::*;
 
-use super::{outbox::Underway, part::PartRow};
+use super::{older::Older, outbox::Underway, part::PartRow};
 use crate::protocol::{
     AssistantMessage, ConversationId, Message, MessageBody, MessageId, RunError, RunStatus, Timestamp,
     Transcript,
@@ -34,8 +34,12 @@ pub struct ConversationView {
     pub title: ArcRwSignal<String>,
     /// The model that the next message goes to.
     pub model: ArcRwSignal<Option<String>>,
-    /// The messages of the branch that is shown.
+    /// The messages of the branch that is shown, as far as they are here.
     pub rows: ArcRwSignal<Vec<Row>>,
+    /// The first of them, if the branch begins before it.
+    pub earliest: ArcRwSignal<Option<MessageId>>,
+    /// The loading of what is before.
+    pub older: ArcRwSignal<Older>,
     /// The run at work.
     pub running: ArcRwSignal<Option<MessageId>>,
     /// What is on its way to the server: its run has not begun.
@@ -109,6 +113,8 @@ impl ConversationView {
             title: ArcRwSignal::default(),
             model: ArcRwSignal::default(),
             rows: ArcRwSignal::default(),
+            earliest: ArcRwSignal::default(),
+            older: ArcRwSignal::default(),
             running: ArcRwSignal::default(),
             underway: ArcRwSignal::default(),
             behind: ArcRwSignal::default(),
@@ -158,6 +164,7 @@ impl ConversationView {
         set(&self.model, &transcript.model);
         set(&self.running, &transcript.active_run());
         self.sync_rows(transcript, pending, live);
+        set(&self.earliest, &transcript.earliest);
         set(&self.phase, &phase);
     }
 
@@ -167,19 +174,20 @@ impl ConversationView {
         branch.extend(unconfirmed);
         let old = self.rows.get_untracked();
         let known: HashMap<MessageId, &Row> = old.iter().map(|row| (row.id(), row)).collect();
-        let answers = answers(transcript);
         let news = live && self.phase.with_untracked(|phase| *phase == Phase::Ready);
+        // What comes before a message that was here is only older.
+        let last = branch.iter().rposition(|message| known.contains_key(&message.id));
         let mut rows = Vec::with_capacity(branch.len());
-        for message in &branch {
+        for (index, message) in branch.iter().enumerate() {
             let row = known.get(&message.id).copied().cloned();
-            let row = row.unwrap_or_else(|| Row::new(message, news));
+            let row = row.unwrap_or_else(|| Row::new(message, news && Some(index) > last));
             match (&row, &message.body) {
                 (Row::User(row), _) => set(
                     &row.pending,
                     &unconfirmed.is_some_and(|pending| pending.id == row.id),
                 ),
                 (Row::Answer(row), MessageBody::Assistant(assistant)) => {
-                    let ids = answers.get(&message.parent_id).cloned().unwrap_or_default();
+                    let ids = transcript.siblings(message);
                     let index = ids.iter().position(|id| *id == message.id).unwrap_or(0);
                     set(&row.siblings, &Siblings { ids, index });
                     row.sync(assistant, live);
@@ -209,17 +217,6 @@ impl ConversationView {
             row.sync(assistant, true);
         }
     }
-}
-
-/// The answers to each message, oldest first.
-fn answers(transcript: &Transcript) -> HashMap<Option<MessageId>, Vec<MessageId>> {
-    let mut answers = HashMap::<_, Vec<_>>::new();
-    for message in &transcript.messages {
-        if message.assistant().is_some() {
-            answers.entry(message.parent_id).or_default().push(message.id);
-        }
-    }
-    answers
 }
 
 impl Row {

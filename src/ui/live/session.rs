@@ -5,7 +5,7 @@ use super::{
     shelf::{Outcome, Shelf},
 };
 use crate::protocol::{
-    ConversationId, ConversationList, Event, Position, Transcript, conversation_list::Listed,
+    ConversationId, ConversationList, Event, OlderMessages, Position, Transcript, conversation_list::Listed,
     transcript::Touched,
 };
 
@@ -87,6 +87,11 @@ impl Session {
     pub fn loaded(&mut self, snapshot: Transcript) -> Option<Change> {
         let id = snapshot.conversation_id;
         change(id, self.shelf.loaded(snapshot))
+    }
+
+    /// A page of older messages arrived.
+    pub fn prepend(&mut self, id: ConversationId, older: OlderMessages) -> Option<Change> {
+        change(id, self.shelf.prepend(id, older))
     }
 }
 

@@ -6,12 +6,14 @@
 //! whichever comes first.
 
 use crate::protocol::{
-    ConversationId, Event, Transcript,
+    ConversationId, Event, MessageId, OlderMessages, Transcript,
     transcript::{self, Touched},
 };
 
 /// Beyond this many, the one that was looked at longest ago is dropped.
 const LIMIT: usize = 20;
+/// So many messages stay here of a conversation that nobody looks at; as many as the server gives at a time.
+const NEWEST: usize = 20;
 /// A snapshot that its own events do not fit to is asked for again this often.
 const TRIES: u8 = 3;
 
@@ -160,6 +162,36 @@ impl Shelf {
         }
         entry.ready = true;
         Outcome::Replaced
+    }
+
+    /// The first message that is shown of a conversation: a new snapshot goes back that far.
+    pub fn reach(&self, id: ConversationId) -> Option<MessageId> {
+        self.get(id)?.branch().first().map(|first| first.id)
+    }
+
+    /// A page of older messages arrived.
+    pub fn prepend(&mut self, id: ConversationId, older: OlderMessages) -> Outcome {
+        match self.index(id) {
+            // What a snapshot that is on its way goes back to is settled already; this page is asked for again.
+            Some(index) if self.entries[index].buffer.is_none() => {
+                self.entries[index].transcript.prepend(older);
+                Outcome::Replaced
+            }
+            _ => Outcome::Nothing,
+        }
+    }
+
+    /// Nobody looks at a conversation any more: keeps the newest of its messages. True if there were more.
+    pub fn trim(&mut self, id: ConversationId) -> bool {
+        let Some(index) = self.index(id) else {
+            return false;
+        };
+        let entry = &mut self.entries[index];
+        let long = entry.buffer.is_none() && entry.transcript.messages.len() > NEWEST;
+        if long {
+            entry.transcript.keep_newest(NEWEST);
+        }
+        long
     }
 
     /// The snapshot could not be had. What is shown stays; opening it again asks again.

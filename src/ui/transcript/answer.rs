@@ -44,7 +44,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
         is_new || news.is_some_and(|news| *news) || run.with(|run| !run.status.is_terminal())
     });
     view! {
-        <article class="message answer" aria-label="Answer">
+        <article id=message_id.to_string() class="message answer" aria-label="Answer">
             <h2 class="visually-hidden">"Answer"</h2>
             <Each of=move || parts.get() key=PartRow::identity children=part/>
             {move || doing.get().map(activity)}

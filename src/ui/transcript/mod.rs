@@ -2,13 +2,14 @@
 
 mod answer;
 mod footer;
+mod older;
 mod problem;
 mod scroll;
 mod thinking;
 
 use leptos::{html, prelude::*};
 
-use self::{answer::Answer, footer::Stepped, scroll::Follower};
+use self::{answer::Answer, footer::Stepped, older::OlderMessages, scroll::Follower};
 use super::{
     browser,
     copy::CopyButton,
@@ -73,6 +74,12 @@ fn Transcript(view: ConversationView) -> impl IntoView {
     let content = NodeRef::<html::Div>::new();
     let follower = Follower::new(scroller);
     let watch = StoredValue::new(None);
+    let id = view.id;
+    let near_start = move || {
+        if follower.near_start() {
+            live.is_near_start(id);
+        }
+    };
     // The server's page may have been looked at for a while.
     let new = live.has_taken_over();
     Effect::new(move |_| {
@@ -84,14 +91,18 @@ fn Transcript(view: ConversationView) -> impl IntoView {
         } else {
             follower.stay();
         }
+        let resized = move || {
+            follower.resized();
+            near_start();
+        };
         watch.set_value(Some([
-            browser::on_resize(&content, move || follower.resized()),
+            browser::on_resize(&content, resized),
             // What is below takes more room, or a keyboard does.
-            browser::on_resize(&scroller, move || follower.resized()),
+            browser::on_resize(&scroller, resized),
         ]));
     });
+    let older = view.clone();
     let ConversationView {
-        id,
         rows,
         running,
         underway,
@@ -110,13 +121,17 @@ fn Transcript(view: ConversationView) -> impl IntoView {
     provide_context(Stepped::default());
     view! {
         <div node_ref=scroller class="transcript" tabindex="0" aria-label="Messages" role="region"
-            on:scroll=move |_| follower.scrolled()>
+            on:scroll=move |_| {
+                follower.scrolled();
+                near_start();
+            }>
             <div
                 node_ref=content
                 class="messages"
                 role="log"
                 aria-live="off"
             >
+                <OlderMessages view=older/>
                 <Each of=move || rows.get() key=Row::id let:row>
                     {match row {
                         Row::User(row) => view! { <Question row/> }.erase(),
@@ -186,6 +201,7 @@ fn held(id: ConversationId) -> AnyView {
 #[component]
 fn Question(row: UserRow) -> impl IntoView {
     let UserRow {
+        id,
         text,
         created_at,
         pending,
@@ -193,7 +209,7 @@ fn Question(row: UserRow) -> impl IntoView {
     } = row;
     let copied = text.clone();
     view! {
-        <article class="message question" class:pending=move || pending.get() aria-label="You">
+        <article id=id.to_string() class="message question" class:pending=move || pending.get() aria-label="You">
             <h2 class="visually-hidden">"You"</h2>
             <div class="question-text" dir="auto">{text.to_string()}</div>
             <footer class="message-foot">

@@ -19,6 +19,8 @@ pub struct Follower {
     sticking: RwSignal<bool>,
     /// Where the scroller was when it was last asked.
     top: StoredValue<i32>,
+    /// The first message, and where it was: what comes before it must not push away what is being read.
+    first: StoredValue<Option<(String, i32)>>,
 }
 
 impl Follower {
@@ -28,6 +30,7 @@ impl Follower {
             scroller,
             sticking: RwSignal::new(true),
             top: StoredValue::new(0),
+            first: StoredValue::new(None),
         }
     }
 
@@ -69,7 +72,37 @@ impl Follower {
     pub fn resized(self) {
         if self.sticking.get_untracked() {
             self.to_end();
+        } else {
+            self.hold();
         }
+        let first = self.scroller.get_untracked().and_then(|scroller| {
+            let first = browser::find_in(&scroller, "article")?;
+            Some((first.id(), first.offset_top()))
+        });
+        self.first.set_value(first);
+    }
+
+    /// Older messages have come before what was the first: what is being read stays where it is. Browsers that see to that
+    /// themselves come to the same place.
+    fn hold(self) {
+        let (Some(scroller), Some((id, before))) = (self.scroller.get_untracked(), self.first.get_value())
+        else {
+            return;
+        };
+        let Some(first) = browser::element(&id) else {
+            return;
+        };
+        let moved = first.offset_top() - before;
+        if moved != 0 {
+            scroller.set_scroll_top(self.top.get_value() + moved);
+            self.top.set_value(scroller.scroll_top());
+        }
+    }
+
+    /// Whether the first message is not far: less than a screen.
+    pub fn near_start(self) -> bool {
+        let scroller = self.scroller.get_untracked();
+        scroller.is_some_and(|scroller| scroller.scroll_top() < scroller.client_height())
     }
 
     /// The scroller moved: by the person, or by us.

@@ -4,9 +4,17 @@ use sqlx::SqliteConnection;
 
 use super::{super::id, Batch, Failure, blank};
 use crate::{
-    protocol::{ConversationId, EventBody, UserId},
+    protocol::{ConversationId, EventBody, MessageId, UserId},
     storage::{Outcome, Refusal},
 };
+
+/// From a message to its newest answer, from there to what followed that, and so on.
+const LEAF_BELOW: &str = "WITH RECURSIVE below (id, depth) AS ( \
+         SELECT id, 0 FROM messages WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?3 \
+         UNION ALL \
+         SELECT (SELECT m.id FROM messages m WHERE m.parent_id = below.id ORDER BY m.position DESC LIMIT 1), depth + 1 \
+             FROM below WHERE id IS NOT NULL) \
+     SELECT id FROM below WHERE id IS NOT NULL ORDER BY depth DESC LIMIT 1";
 
 impl Batch {
     /// Sets one column of a conversation to `value` and logs the event, if the conversation is the user's.
@@ -31,6 +39,35 @@ impl Batch {
         self.log(connection, user_id, conversation_id, None, event)
             .await?;
         Ok(Outcome::Done)
+    }
+
+    /// Shows the branch that was last grown through a message.
+    pub(super) async fn select_branch(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        through: MessageId,
+    ) -> Result<Outcome, Failure> {
+        let leaf = sqlx::query(LEAF_BELOW)
+            .bind(user_id.to_string())
+            .bind(conversation_id.to_string())
+            .bind(through.to_string())
+            .fetch_optional(&mut *connection)
+            .await?;
+        let Some(leaf) = leaf else { Err(Refusal::NotFound)? };
+        let leaf_id: MessageId = id(&leaf, "id")?;
+        let sql = "UPDATE conversations SET active_leaf = ?3 WHERE user_id = ?1 AND id = ?2";
+        let event = EventBody::LeafSelected { leaf_id };
+        self.update(
+            connection,
+            user_id,
+            conversation_id,
+            sql,
+            &leaf_id.to_string(),
+            event,
+        )
+        .await
     }
 
     /// What is no news any more (or never was, or is gone) makes no event.

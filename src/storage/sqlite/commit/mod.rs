@@ -221,23 +221,13 @@ impl Batch {
                 self.update(connection, *user_id, *conversation_id, sql, model, event)
                     .await
             }
-            Change::SelectLeaf {
+            Change::SelectBranch {
                 user_id,
                 conversation_id,
-                leaf_id,
+                through,
             } => {
-                let event = EventBody::LeafSelected { leaf_id: *leaf_id };
-                let sql = "UPDATE conversations SET active_leaf = ?3 WHERE user_id = ?1 AND id = ?2 AND EXISTS \
-                           (SELECT 1 FROM messages WHERE id = ?3 AND conversation_id = ?2)";
-                self.update(
-                    connection,
-                    *user_id,
-                    *conversation_id,
-                    sql,
-                    &leaf_id.to_string(),
-                    event,
-                )
-                .await
+                self.select_branch(connection, *user_id, *conversation_id, *through)
+                    .await
             }
             Change::MarkRead {
                 user_id,

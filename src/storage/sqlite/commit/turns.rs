@@ -3,7 +3,7 @@
 use sqlx::{Row, SqliteConnection};
 
 use super::{
-    super::{optional_id, read},
+    super::{messages, optional_id},
     Batch, Failure,
 };
 use crate::{
@@ -116,7 +116,8 @@ impl Batch {
         intent: &Regenerate,
         start: &Start,
     ) -> Result<Started, Failure> {
-        let Some((conversation_id, message)) = read::message(connection, user_id, intent.message_id).await?
+        let Some((conversation_id, message)) =
+            messages::message(connection, user_id, intent.message_id).await?
         else {
             Err(Refusal::NotFound)?
         };
@@ -162,7 +163,7 @@ impl Batch {
             message_id,
             ..
         } = *intent;
-        let Some((found_in, mut message)) = read::message(connection, user_id, message_id).await? else {
+        let Some((found_in, mut message)) = messages::message(connection, user_id, message_id).await? else {
             Err(Refusal::NotFound)?
         };
         let parent_id = message.parent_id;

@@ -28,6 +28,9 @@ pub struct Sending {
     /// How often the server could not be reached.
     #[serde(skip)]
     tries: u32,
+    /// The server has said that it has it.
+    #[serde(skip)]
+    known: bool,
 }
 
 fn waits() -> bool {
@@ -99,6 +102,7 @@ impl Outbox {
             stop: false,
             held: false,
             tries: 0,
+            known: false,
         };
         self.sending.push(sending.clone());
         sending
@@ -182,12 +186,26 @@ impl Outbox {
     }
 
     /// The server has a message: the run to stop, if the person wanted that already.
-    pub fn started(&self, started: &Started) -> Option<MessageId> {
-        let sent = self
-            .sending
-            .iter()
-            .find(|sending| sending.intent.user_message_id == started.user_message_id)?;
+    pub fn started(&mut self, started: &Started) -> Option<MessageId> {
+        let sent = self.find(started.user_message_id)?;
+        sent.known = true;
         sent.stop.then_some(started.assistant_message_id)
+    }
+
+    /// What the server has of a conversation's messages.
+    pub fn known(&self, id: ConversationId) -> Vec<MessageId> {
+        let known = self.sending.iter().filter(|sending| sending.known);
+        known
+            .map(|sending| &sending.intent)
+            .filter(|intent| intent.conversation_id == id)
+            .map(|intent| intent.user_message_id)
+            .collect()
+    }
+
+    /// What the server had before it gave a snapshot is in it, or so long ago or on such a branch that it is not shown.
+    pub fn is_elsewhere(&mut self, known: &[MessageId]) {
+        self.sending
+            .retain(|sending| !known.contains(&sending.intent.user_message_id));
     }
 
     /// A message is not to be sent any more. With `perhaps`, it may have got through all the same.

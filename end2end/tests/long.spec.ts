@@ -1,0 +1,163 @@
+import type { Locator, Page } from '@playwright/test';
+import { EventStream } from '../support/events.ts';
+import type { Parlor } from '../support/parlor.ts';
+import { expect, test } from '../support/test.ts';
+
+const TURNS = 35;
+const ANSWER = 'One paragraph.\n\nAnother one.\n\nAnd a third.';
+
+/** A conversation of 70 messages, made as any client does. Gives its path. */
+async function longConversation(parlor: Parlor): Promise<string> {
+  let conversation_id: string | undefined;
+  for (let turn = 1; turn <= TURNS; turn++) {
+    const stream = await EventStream.chat(parlor.url, { message: `Question ${turn}.`, ...(conversation_id && { conversation_id }) });
+    const events = await stream.rest();
+    conversation_id = events[0]!.conversation_id;
+  }
+  return `/c/${conversation_id}`;
+}
+
+/** How far below the upper edge of the window something is. */
+const top = (target: Locator) => target.evaluate((element) => element.getBoundingClientRect().top);
+
+/** Lets older messages come only when the test says so. */
+async function holdOlder(page: Page) {
+  let release = () => {};
+  const asked: string[] = [];
+  await page.route('**/rpc/older_messages?*', async (route) => {
+    asked.push(route.request().url());
+    await new Promise<void>((resolve) => (release = resolve));
+    await route.continue();
+  });
+  return { asked, release: () => release() };
+}
+
+test.beforeEach(({ upstream }) => upstream.script({ steps: [{ text: ANSWER }, { finish: 'stop' }] }));
+
+for (const anchoring of ['with', 'without'] as const) {
+  test(`older messages come as one scrolls up, and what is read stays in its place, ${anchoring} the browser’s help`, async ({ chat, page, parlor }) => {
+    const path = await longConversation(parlor);
+    await chat.open(path);
+    await expect(chat.questions.last()).toContainText(`Question ${TURNS}.`);
+    await expect(chat.questions).toHaveCount(10);
+    const scroller = page.getByRole('region', { name: 'Messages' });
+    if (anchoring === 'without') await scroller.evaluate((scroller) => (scroller.style.overflowAnchor = 'none'));
+    const older = await holdOlder(page);
+    for (const first of [26, 16, 6]) {
+      const reading = chat.questions.filter({ hasText: `Question ${first}.` });
+      // Some way from the very beginning, as one reads upwards.
+      await scroller.evaluate((scroller) => (scroller.scrollTop = 90));
+      await expect(page.getByText('Loading older messages…')).toBeVisible();
+      const before = await top(reading);
+      older.release();
+      await expect(chat.questions.filter({ hasText: `Question ${first - 1}.` })).toHaveCount(1);
+      await expect.poll(() => top(reading)).toBeCloseTo(before, 0);
+    }
+    await expect(chat.questions).toHaveCount(TURNS);
+    const texts = await chat.questions.locator('.question-text').allTextContents();
+    expect(texts).toEqual(Array.from({ length: TURNS }, (_, turn) => `Question ${turn + 1}.`));
+    await expect(page.getByRole('link', { name: 'Show older messages' })).toHaveCount(0);
+    expect(older.asked).toHaveLength(3);
+    // Going on is as ever.
+    await page.getByRole('button', { name: 'Jump to latest' }).click();
+    await chat.say('And now?');
+    await chat.done();
+    await expect(chat.questions).toHaveCount(TURNS + 1);
+  });
+}
+
+test('older messages that cannot be had say so, and come when asked again or when the connection is back', async ({ browserLog, chat, context, page, parlor }) => {
+  const path = await longConversation(parlor);
+  await chat.open(path);
+  const scroller = page.getByRole('region', { name: 'Messages' });
+  browserLog.allow(/503/);
+  await page.route('**/rpc/older_messages?*', (route) => route.fulfill({ status: 503, json: { code: 'unavailable', message: 'The disk is full.' } }), { times: 1 });
+  await scroller.evaluate((scroller) => (scroller.scrollTop = 0));
+  const trouble = chat.messages.getByRole('alert');
+  await expect(trouble).toHaveText('Older messages could not be loaded. The disk is full.');
+  await expect(chat.questions).toHaveCount(10);
+  await page.getByRole('link', { name: 'Try again' }).click();
+  await expect(chat.questions).toHaveCount(20);
+  await expect(scroller).toBeFocused();
+
+  browserLog.allow(/ERR_INTERNET_DISCONNECTED/);
+  await context.setOffline(true);
+  await scroller.evaluate((scroller) => (scroller.scrollTop = 0));
+  await expect(trouble).toHaveText('Older messages could not be loaded. The server can’t be reached.');
+  await context.setOffline(false);
+  await expect(chat.questions).toHaveCount(30);
+  await expect(trouble).toHaveCount(0);
+});
+
+test('a conversation that one comes back to shows its end, as when it was opened', async ({ chat, page, parlor }) => {
+  const path = await longConversation(parlor);
+  await chat.open(path);
+  const scroller = page.getByRole('region', { name: 'Messages' });
+  await scroller.evaluate((scroller) => (scroller.scrollTop = 0));
+  await expect(chat.questions).toHaveCount(20);
+  await chat.newChat.click();
+  await expect(chat.title).toHaveText('New chat');
+  await chat.entry('Question 1.').click();
+  await expect(chat.questions).toHaveCount(10);
+  await expect(chat.questions.last()).toBeInViewport();
+  // What it had let go of comes again.
+  await scroller.evaluate((scroller) => (scroller.scrollTop = 0));
+  await expect(chat.questions).toHaveCount(20);
+});
+
+test('another answer can be chosen though its branch was never here', async ({ chat, page, parlor, upstream }) => {
+  // What was said last goes first.
+  await upstream.script({ when: { user_contains: 'Twice' }, steps: [{ text: 'The second.' }, { finish: 'stop' }] });
+  await upstream.script({ when: { user_contains: 'Twice' }, steps: [{ text: 'The first.' }, { finish: 'stop' }], times: 1 });
+  const path = await longConversation(parlor);
+  await chat.open(path);
+  await chat.say('Twice');
+  await chat.done();
+  await chat.answers.last().getByRole('button', { name: 'Regenerate' }).click();
+  await expect(chat.answers.last()).toContainText('The second.');
+  await chat.done();
+  await chat.reload();
+  await expect(chat.answers.last()).toContainText('2/2');
+  await chat.answers.last().getByRole('button', { name: 'Previous answer' }).click();
+  await expect(chat.answers.last()).toContainText('The first.');
+  await expect(chat.answers.last()).toContainText('1/2');
+  await expect(chat.answers.last().getByRole('button', { name: 'Next answer' })).toBeFocused();
+  await chat.reload();
+  await expect(chat.answers.last()).toContainText('The first.');
+});
+
+test('a snapshot that is loaded again goes back as far as what is shown', async ({ chat, newTab, page, parlor }) => {
+  const path = await longConversation(parlor);
+  await chat.open(path);
+  const scroller = page.getByRole('region', { name: 'Messages' });
+  await scroller.evaluate((scroller) => (scroller.scrollTop = 0));
+  await expect(chat.questions).toHaveCount(20);
+  // In another tab the last question is answered once more, then the first answer is chosen again: a branch that is not here.
+  const other = await newTab();
+  await other.open(path);
+  await other.answers.last().getByRole('button', { name: 'Regenerate' }).click();
+  await other.done();
+  await other.reload();
+  await other.answers.last().getByRole('button', { name: 'Previous answer' }).click();
+  await expect(other.answers.last()).toContainText('1/2');
+  await expect(chat.answers.last()).toContainText('1/2');
+  await expect(chat.questions).toHaveCount(20);
+});
+
+test.describe('without scripts', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('a link leads to older messages', async ({ page, parlor }) => {
+    await page.goto(await longConversation(parlor));
+    const questions = page.getByRole('article', { name: 'You' });
+    await expect(questions).toHaveCount(10);
+    for (const count of [20, 30, 35]) {
+      const first = await questions.first().getAttribute('id');
+      await page.getByRole('link', { name: 'Show older messages' }).click();
+      await expect(questions).toHaveCount(count);
+      expect(new URL(page.url()).hash, 'one goes on where one was').toBe(`#${first}`);
+    }
+    await expect(questions.first()).toContainText('Question 1.');
+    await expect(page.getByRole('link', { name: 'Show older messages' })).toHaveCount(0);
+  });
+});

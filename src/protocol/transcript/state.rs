@@ -1,0 +1,187 @@
+//! A conversation's state, and the pages in which it is loaded.
+//!
+//! Conversations grow without end, so what is here may be only the newest part of the branch that is shown; what is older
+//! is put before it page by page. Other branches are loaded when they are chosen; until then their answers are known by
+//! name, to be counted.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::{AssistantMessage, ConversationId, Message, MessageId, Position};
+
+/// A conversation as it stood at a position of its user's log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transcript {
+    pub conversation_id: ConversationId,
+    /// Every event up to here is in this state; [`apply`](super::apply) skips them.
+    pub as_of: Position,
+    pub title: String,
+    /// The model that the next message will be sent to, as `endpoint/model`.
+    pub model: Option<String>,
+    /// In the order of their making; a tree through `parent_id`.
+    pub messages: Vec<Message>,
+    /// The first message of the branch that is here, if the branch begins before it.
+    #[serde(default)]
+    pub earliest: Option<MessageId>,
+    /// Other answers to the messages that are here.
+    #[serde(default)]
+    pub elsewhere: Vec<Elsewhere>,
+    /// The message at the end of the branch that is shown.
+    pub active_leaf: Option<MessageId>,
+    /// The conversation was deleted; it stays empty.
+    #[serde(default)]
+    pub deleted: bool,
+}
+
+/// An answer that is known by name only: its branch is not here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Elsewhere {
+    pub id: MessageId,
+    pub parent_id: MessageId,
+}
+
+/// The part of a branch that leads up to a message. What is older than an answer does not change any more, so a page of
+/// it needs no position in the log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OlderMessages {
+    /// They lead up to this one.
+    pub before: MessageId,
+    /// Oldest first.
+    pub messages: Vec<Message>,
+    /// As [`Transcript::earliest`].
+    pub earliest: Option<MessageId>,
+    /// As [`Transcript::elsewhere`].
+    pub elsewhere: Vec<Elsewhere>,
+}
+
+impl Transcript {
+    /// A conversation of which nothing has happened yet.
+    pub fn new(conversation_id: ConversationId) -> Self {
+        Self {
+            conversation_id,
+            as_of: Position(0),
+            title: String::new(),
+            model: None,
+            messages: Vec::new(),
+            earliest: None,
+            elsewhere: Vec::new(),
+            active_leaf: None,
+            deleted: false,
+        }
+    }
+
+    /// The message with this id, if it is here.
+    pub fn message(&self, id: MessageId) -> Option<&Message> {
+        // What is asked for is nearly always at the end.
+        self.messages.iter().rev().find(|message| message.id == id)
+    }
+
+    pub(super) fn assistant_mut(&mut self, id: MessageId) -> Option<&mut AssistantMessage> {
+        self.messages
+            .iter_mut()
+            .rev()
+            .find(|message| message.id == id)?
+            .assistant_mut()
+    }
+
+    /// The messages of the branch that is shown, first to last, as far as they are here.
+    pub fn branch(&self) -> Vec<&Message> {
+        let mut branch = self.up_from(self.active_leaf);
+        branch.reverse();
+        branch
+    }
+
+    /// A message and those that lead to it, last to first.
+    fn up_from(&self, leaf: Option<MessageId>) -> Vec<&Message> {
+        let mut branch = Vec::new();
+        let mut next = leaf;
+        // A parent always stands before its child, so one walk from the end meets them all.
+        for message in self.messages.iter().rev() {
+            if Some(message.id) == next {
+                branch.push(message);
+                next = message.parent_id;
+            }
+        }
+        branch
+    }
+
+    /// Whether all that leads to a message is here, or can be had page by page.
+    pub(super) fn reaches(&self, leaf: Option<MessageId>) -> bool {
+        match self.up_from(leaf).last() {
+            Some(first) => first.parent_id.is_none() || Some(first.id) == self.earliest,
+            None => leaf.is_none(),
+        }
+    }
+
+    /// The answers to the same message as `answer`, itself included, oldest first.
+    pub fn siblings(&self, answer: &Message) -> Vec<MessageId> {
+        let here = self.messages.iter().filter(|other| other.assistant().is_some());
+        let here = here.map(|other| (other.parent_id, other.id));
+        let elsewhere = self
+            .elsewhere
+            .iter()
+            .map(|other| (Some(other.parent_id), other.id));
+        let mut siblings: Vec<MessageId> = here
+            .chain(elsewhere)
+            .filter(|(parent_id, _)| *parent_id == answer.parent_id)
+            .map(|(_, id)| id)
+            .collect();
+        // The server makes the ids of answers, with the time in front.
+        siblings.sort_unstable();
+        siblings.dedup();
+        siblings
+    }
+
+    /// The run that works on this conversation now.
+    pub fn active_run(&self) -> Option<MessageId> {
+        self.messages.iter().rev().find_map(|message| {
+            message
+                .assistant()
+                .filter(|assistant| !assistant.status.is_terminal())
+                .map(|_| message.id)
+        })
+    }
+
+    /// Puts older messages before those that are here. A page that was asked for twice is taken once.
+    pub fn prepend(&mut self, older: OlderMessages) {
+        if self.earliest != Some(older.before) {
+            return;
+        }
+        self.messages.splice(0..0, older.messages);
+        self.elsewhere.extend(older.elsewhere);
+        self.earliest = older.earliest;
+    }
+
+    /// Forgets all but the newest `count` messages of the branch that is shown, and the run at work wherever it is: what
+    /// a page of that length holds.
+    pub fn keep_newest(&mut self, count: usize) {
+        let mut kept: Vec<MessageId> = self
+            .up_from(self.active_leaf)
+            .iter()
+            .map(|message| message.id)
+            .collect();
+        kept.truncate(count);
+        let first = kept.last().copied();
+        kept.extend(self.active_run());
+        let (kept, dropped): (Vec<_>, Vec<_>) = std::mem::take(&mut self.messages)
+            .into_iter()
+            .partition(|message| kept.contains(&message.id));
+        self.messages = kept;
+        let answers = dropped.iter().filter(|message| message.assistant().is_some());
+        let answers = answers.filter_map(|message| Some((message.id, message.parent_id?)));
+        self.elsewhere
+            .extend(answers.map(|(id, parent_id)| Elsewhere { id, parent_id }));
+        let messages = &self.messages;
+        self.elsewhere.retain(|other| {
+            let mut answers = messages.iter().filter(|message| message.assistant().is_some());
+            answers.any(|answer| answer.parent_id == Some(other.parent_id))
+                && messages.iter().all(|message| message.id != other.id)
+        });
+        self.elsewhere.sort_unstable();
+        self.elsewhere.dedup();
+        let goes_on = |first: &MessageId| {
+            self.message(*first)
+                .is_some_and(|first| first.parent_id.is_some())
+        };
+        self.earliest = first.filter(goes_on);
+    }
+}
