@@ -6,7 +6,7 @@ use tokio::{process::Command, time::timeout};
 
 use crate::{figures::Browser, program::Program};
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// What the script measured, or why it could not.
 pub async fn measure(parlor: &Program, upstream: &Program, quick: bool) -> Result<Browser, String> {
