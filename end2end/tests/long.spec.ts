@@ -89,6 +89,14 @@ test('older messages that cannot be had say so, and come when asked again or whe
   await expect(trouble).toHaveCount(0);
 });
 
+test('what went wrong long ago is no news when it comes into sight', async ({ chat, page, parlor, upstream }) => {
+  await upstream.script({ when: { user_contains: 'Question 25.' }, steps: [{ status: { code: 400, body: { error: { message: 'That was odd' } } } }] });
+  await chat.open(await longConversation(parlor));
+  await page.getByRole('region', { name: 'Messages' }).evaluate((scroller) => (scroller.scrollTop = 0));
+  await expect(chat.problem).toContainText('That was odd');
+  await expect(chat.messages.getByRole('alert')).toHaveCount(0);
+});
+
 test('a conversation that one comes back to shows its end, as when it was opened', async ({ chat, page, parlor }) => {
   const path = await longConversation(parlor);
   await chat.open(path);

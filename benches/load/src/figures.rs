@@ -103,6 +103,21 @@ pub struct Startup {
     pub database_mb: f64,
 }
 
+/// From the request for a conversation to the last byte of the answer, with many stored.
+#[derive(Clone, Debug, Serialize)]
+pub struct Stored {
+    pub conversations: usize,
+    pub messages: usize,
+    /// Of the long conversation.
+    pub long_messages: usize,
+    /// What the page asks for when a conversation is clicked.
+    pub snapshot_ms: Spread,
+    /// The whole page, rendered.
+    pub page_ms: Spread,
+    pub long_snapshot_ms: Spread,
+    pub long_page_ms: Spread,
+}
+
 /// Bytes of one file on the wire.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sent {
@@ -137,6 +152,7 @@ pub struct Report {
     pub load: Vec<Load>,
     pub killed: Option<Killed>,
     pub startup: Option<Startup>,
+    pub stored: Option<Stored>,
     pub browser: Option<Browser>,
 }
 

@@ -14,6 +14,7 @@ mod print;
 mod program;
 mod sizes;
 mod startup;
+mod stored;
 mod survival;
 
 use std::{
@@ -52,6 +53,9 @@ struct Options {
     /// How long each of them lasts.
     #[arg(long, default_value_t = 10.0)]
     seconds: f64,
+    /// How many conversations of 20 messages are stored when some are opened.
+    #[arg(long, default_value_t = 1000)]
+    stored: usize,
     /// The server [default: dist/parlor, or the one beside this program].
     #[arg(long)]
     parlor: Option<PathBuf>,
@@ -80,6 +84,8 @@ enum Part {
     Kill,
     /// The start with stored conversations.
     Startup,
+    /// Opening conversations where there are many, and a long one.
+    Stored,
     /// A person's view, in Chromium.
     Browser,
 }
@@ -131,6 +137,7 @@ async fn measure(options: &Options) -> Result<Report, Error> {
         load: Vec::new(),
         killed: None,
         startup: None,
+        stored: None,
         browser: None,
     };
     print::machine(&report);
@@ -174,6 +181,15 @@ async fn measure(options: &Options) -> Result<Report, Error> {
         let (conversations, starts) = if options.quick { (50, 3) } else { (1000, 9) };
         let startup = startup::measure(&programs, &upstream, conversations, starts).await?;
         print::startup(report.startup.insert(startup));
+    }
+    if options.does(Part::Stored) {
+        let (conversations, long_turns) = if options.quick {
+            (20, 50)
+        } else {
+            (options.stored, 1000)
+        };
+        let stored = stored::measure(&programs, &upstream, conversations, long_turns).await?;
+        print::stored(report.stored.insert(stored));
     }
     if let Some(path) = &options.json {
         fs::write(path, serde_json::to_string_pretty(&report)? + "\n")?;

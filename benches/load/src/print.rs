@@ -2,7 +2,7 @@
 
 use crate::{
     check::Faults,
-    figures::{Browser, Figure, Killed, Load, Report, Sent, Startup},
+    figures::{Browser, Figure, Killed, Load, Report, Sent, Spread, Startup, Stored},
 };
 
 /// Prints rows under their heads; the first column to the left, the others to the right.
@@ -177,6 +177,33 @@ pub fn sizes(sent: &[Sent]) {
         String::new(),
     ]);
     table(&["", "bytes", "encoding", "path"], &rows);
+}
+
+pub fn stored(stored: &Stored) {
+    println!(
+        "Opening one of {} conversations with {} messages in all (times in ms)",
+        stored.conversations, stored.messages
+    );
+    let long = format!("the one with {} messages", stored.long_messages);
+    let row = |name: String, spread: &Spread| {
+        let values = [spread.p50, spread.p95, spread.p99, spread.max];
+        std::iter::once(name).chain(values.map(ms)).collect::<Vec<_>>()
+    };
+    table(
+        &["", "p50", "p95", "p99", "max"],
+        &[
+            row(
+                "one with 20 messages, as the page asks for it".into(),
+                &stored.snapshot_ms,
+            ),
+            row("… as a whole page".into(), &stored.page_ms),
+            row(
+                format!("{long}, as the page asks for it"),
+                &stored.long_snapshot_ms,
+            ),
+            row("… as a whole page".into(), &stored.long_page_ms),
+        ],
+    );
 }
 
 pub fn browser(measured: &Browser) {

@@ -149,3 +149,22 @@ fn what_a_page_left_waits_in_the_next_one() {
         "Stop was pressed"
     );
 }
+
+#[test]
+fn what_the_server_has_had_for_long_is_not_waited_for() {
+    let mut outbox = Outbox::default();
+    let (old, new) = (begin(&mut outbox, "Hello"), begin(&mut outbox, "Bye"));
+    let started = Started {
+        conversation_id: old.conversation_id,
+        user_message_id: old.user_message_id,
+        assistant_message_id: MessageId::new(),
+    };
+    assert_eq!(outbox.known(old.conversation_id), []);
+    outbox.started(&started);
+    let known = outbox.known(old.conversation_id);
+    assert_eq!(known, [old.user_message_id]);
+    // A snapshot that was asked for then does not show it: it is further back, or on another branch.
+    outbox.is_elsewhere(&known);
+    assert_eq!(outbox.underway(old.conversation_id), Underway::Nothing);
+    assert_eq!(outbox.underway(new.conversation_id), Underway::Asked);
+}

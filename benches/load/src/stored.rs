@@ -1,0 +1,111 @@
+//! How long it takes to open a conversation when there are many, and when it is long.
+
+use std::{sync::Arc, time::Instant};
+
+use serde_json::json;
+use tokio::{sync::Semaphore, task::JoinSet};
+
+use crate::{
+    client::{Client, Error},
+    figures::{Spread, Stored},
+    load::MODEL,
+    program::{Program, Programs},
+};
+
+const DATA: &str = "many";
+
+/// Conversations that are made at the same time.
+const AT_ONCE: usize = 40;
+
+/// Turns of each conversation but the long one.
+const TURNS: usize = 10;
+
+/// How many are opened.
+const OPENED: usize = 200;
+
+/// Stores conversations through the API, then opens some of them, and the long one as often.
+pub async fn measure(
+    programs: &Programs,
+    upstream: &Program,
+    conversations: usize,
+    long_turns: usize,
+) -> Result<Stored, Error> {
+    let parlor = programs.parlor(DATA, upstream).await?;
+    let ids = fill(&parlor.client(), conversations).await?;
+    let long = conversation(&parlor.client(), long_turns).await?;
+    parlor.stop().await?;
+
+    let parlor = programs.parlor(DATA, upstream).await?;
+    let client = parlor.client();
+    let some: Vec<&str> = ids
+        .iter()
+        .step_by((ids.len() / OPENED).max(1))
+        .map(String::as_str)
+        .collect();
+    let the_long_one = vec![long.as_str(); some.len()];
+    let snapshot = |id: &str| format!("/rpc/conversation?conversation_id={id}");
+    let page = |id: &str| format!("/c/{id}");
+    let stored = Stored {
+        conversations: ids.len() + 1,
+        messages: 2 * (ids.len() * TURNS + long_turns),
+        long_messages: 2 * long_turns,
+        snapshot_ms: times(&client, some.iter().map(|id| snapshot(id))).await?,
+        page_ms: times(&client, some.iter().map(|id| page(id))).await?,
+        long_snapshot_ms: times(&client, the_long_one.iter().map(|id| snapshot(id))).await?,
+        long_page_ms: times(&client, the_long_one.iter().map(|id| page(id))).await?,
+    };
+    parlor.stop().await?;
+    Ok(stored)
+}
+
+async fn times(client: &Client, paths: impl Iterator<Item = String>) -> Result<Spread, Error> {
+    let mut micros = Vec::new();
+    for path in paths {
+        let started = Instant::now();
+        client.get(&path).await?.bytes().await?;
+        micros.push(u32::try_from(started.elapsed().as_micros())?);
+    }
+    Ok(Spread::of(micros))
+}
+
+async fn fill(client: &Client, conversations: usize) -> Result<Vec<String>, Error> {
+    let places = Arc::new(Semaphore::new(AT_ONCE));
+    let mut made = JoinSet::new();
+    for _ in 0..conversations {
+        let (client, places) = (client.clone(), places.clone());
+        made.spawn(async move {
+            let _place = places.acquire().await;
+            conversation(&client, TURNS).await
+        });
+    }
+    let mut ids = Vec::with_capacity(conversations);
+    while let Some(id) = made.join_next().await {
+        ids.push(id??);
+    }
+    Ok(ids)
+}
+
+/// Makes a conversation and gives its id.
+async fn conversation(client: &Client, turns: usize) -> Result<String, Error> {
+    let message = json!({"tokens": 20, "per_second": 0}).to_string();
+    let mut id = None;
+    for _ in 0..turns {
+        let body = json!({"message": message, "model": MODEL, "conversation_id": id});
+        let events = client
+            .post("/api/chat/stream", body.to_string())
+            .await?
+            .bytes()
+            .await?;
+        if id.is_none() {
+            id = Some(first_conversation(&events).ok_or("the stream names no conversation")?);
+        }
+    }
+    id.ok_or_else(|| "a conversation has at least one turn".into())
+}
+
+fn first_conversation(events: &[u8]) -> Option<String> {
+    let events = std::str::from_utf8(events).ok()?;
+    let data = events.lines().find_map(|line| line.strip_prefix("data: "))?;
+    let event: serde_json::Value = serde_json::from_str(data).ok()?;
+    event.get("conversation_id")?.as_str().map(str::to_owned)
+}
