@@ -136,6 +136,8 @@ pub struct Log {
     pub keep_hours: u32,
     /// At most this many events of each user.
     pub keep_events: u64,
+    /// How often what is too much is removed.
+    pub trim_seconds: f64,
 }
 
 impl Default for Server {
@@ -196,6 +198,7 @@ impl Default for Log {
         Self {
             keep_hours: 24,
             keep_events: 1_000_000,
+            trim_seconds: 600.0,
         }
     }
 }
@@ -310,6 +313,7 @@ impl Settings {
             ("timeouts.run_seconds", self.timeouts.run_seconds),
             ("timeouts.heartbeat_seconds", self.timeouts.heartbeat_seconds),
             ("timeouts.shutdown_seconds", self.timeouts.shutdown_seconds),
+            ("log.trim_seconds", self.log.trim_seconds),
         ];
         match spans
             .into_iter()

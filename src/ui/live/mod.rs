@@ -12,6 +12,7 @@ mod link;
 mod list_rows;
 mod listing;
 mod loading;
+mod lost;
 mod outbox;
 mod part;
 mod reruns;
@@ -36,7 +37,7 @@ pub use self::{
     list_rows::ListRow,
     outbox::Underway,
     part::PartRow,
-    rows::{AnswerRow, ConversationView, Phase, Row, Siblings, UserRow},
+    rows::{AnswerRow, ConversationView, LostRow, Phase, Row, Siblings, UserRow},
 };
 use super::{browser, clock::Clock, page::Page, place::Place, toast::Toasts};
 use crate::protocol::{ConversationId, Message, MessageBody, MessageId, Transcript, transcript::Touched};
