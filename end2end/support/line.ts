@@ -13,6 +13,7 @@ export class Line {
       const connection = { near, far: connect(Number(target.port), target.hostname), dead: this.#state === 'silent' };
       this.#connections.add(connection);
       near.on('close', () => this.#connections.delete(connection));
+      near.on('data', () => connection.dead && this.#state === 'open' && near.resetAndDestroy());
       pass(connection, connection.near, connection.far);
       pass(connection, connection.far, connection.near);
     });
@@ -33,7 +34,7 @@ export class Line {
     for (const connection of this.#connections) connection.dead = true;
   }
 
-  /** New connections work again; those of before stay dead. */
+  /** New connections work again. Those of before stay dead: who writes on one learns that nobody knows it any more. */
   mend(): void {
     this.#state = 'open';
   }
