@@ -6,6 +6,7 @@
 
 mod actions;
 mod ask;
+mod ended;
 mod follow;
 mod kept;
 mod link;
@@ -181,6 +182,7 @@ impl Live {
                     let message = "This conversation could not be put together. Load the page again.";
                     self.view(id).phase.set(Phase::Failed(message.into()));
                 }
+                Change::Ended(ended) => self.ended(ended),
                 Change::Restart => restart = true,
             }
         }
