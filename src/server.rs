@@ -20,9 +20,6 @@ use crate::{
     storage::{Storage, StorageError, sqlite::Sqlite},
 };
 
-/// How often the log is trimmed.
-const TRIM_EVERY: Duration = Duration::from_secs(600);
-
 /// How long each of the last steps may take: ending what did not end by itself, connections, the database.
 const CLOSING: Duration = Duration::from_secs(1);
 
@@ -137,7 +134,7 @@ impl Server {
 /// Keeps the log a bounded tail, for as long as the server runs.
 async fn trim(app: AppState) {
     let log = app.settings.log.clone();
-    let mut ticks = tokio::time::interval(TRIM_EVERY);
+    let mut ticks = tokio::time::interval(Duration::from_secs_f64(log.trim_seconds));
     loop {
         ticks.tick().await;
         let before = Timestamp(clock::now().0 - i64::from(log.keep_hours) * 3_600_000);

@@ -67,7 +67,7 @@ export class Chat {
     await this.newChat.click();
     await expect(this.title).toHaveText('New chat');
     await this.say(text);
-    await this.page.waitForURL('/c/*');
+    await this.page.waitForURL(({ pathname }) => pathname.startsWith('/c/'));
     return this.path;
   }
 

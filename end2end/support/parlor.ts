@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Program, cleanEnvironment } from './program.ts';
@@ -10,16 +10,37 @@ export class Parlor {
   url = '';
 
   private constructor(
-    readonly data: string,
+    private readonly folder: string,
     private readonly environment: NodeJS.ProcessEnv,
   ) {}
 
-  /** `environment` says where models are; a variable that is undefined there is not set. */
-  static async start(environment: NodeJS.ProcessEnv): Promise<Parlor> {
-    const data = await mkdtemp(join(tmpdir(), 'parlor-e2e-'));
-    const parlor = new Parlor(data, { ...cleanEnvironment(), ...environment });
+  /**
+   * `environment` says where models are; a variable that is undefined there is not set. `settings` is what stands in the
+   * settings file.
+   */
+  static async start(environment: NodeJS.ProcessEnv, settings = ''): Promise<Parlor> {
+    const folder = await mkdtemp(join(tmpdir(), 'parlor-e2e-'));
+    const file = join(folder, 'settings.toml');
+    await writeFile(file, settings);
+    const parlor = new Parlor(folder, { ...cleanEnvironment(), PARLOR_CONFIG: file, ...environment });
     await parlor.start();
     return parlor;
+  }
+
+  /** The folder with everything that it keeps. */
+  get data(): string {
+    return join(this.folder, 'data');
+  }
+
+  /** Copies its data, of a Parlor that is stopped. */
+  backUp(): Promise<void> {
+    return cp(this.data, join(this.folder, 'backup'), { recursive: true });
+  }
+
+  /** Puts the copy in the place of its data. */
+  async restore(): Promise<void> {
+    await rm(this.data, { recursive: true });
+    await cp(join(this.folder, 'backup'), this.data, { recursive: true });
   }
 
   /** Starts it again after `kill` or `stop`. */
@@ -51,7 +72,7 @@ export class Parlor {
 
   async dispose(): Promise<void> {
     await this.kill();
-    await rm(this.data, { recursive: true, force: true });
+    await rm(this.folder, { recursive: true, force: true });
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {

@@ -6,13 +6,18 @@ import { test as base, expect } from '@playwright/test';
 import { BrowserLog } from './browser-log.ts';
 import { Chat } from './chat.ts';
 import { Parlor } from './parlor.ts';
+import { Line } from './line.ts';
 import { Upstream } from './upstream.ts';
 
 type Fixtures = {
   /** Variables for Parlor beside or instead of the usual: `test.use({ environment: { OPENAI_BASE_URL: undefined } })`. */
   environment: NodeJS.ProcessEnv;
+  /** Parlor's settings file: `test.use({ settings: '[log]\nkeep_events = 5' })`. */
+  settings: string;
   upstream: Upstream;
   parlor: Parlor;
+  /** A way to Parlor that can break, for those who ask for it: `chat.open(line.url)`. */
+  line: Line;
   browserLog: BrowserLog;
   /** `page`, as somebody sees it who uses Parlor. */
   chat: Chat;
@@ -22,6 +27,7 @@ type Fixtures = {
 
 export const test = base.extend<Fixtures>({
   environment: [{}, { option: true }],
+  settings: ['', { option: true }],
 
   upstream: async ({}, use) => {
     const upstream = await Upstream.start();
@@ -29,12 +35,19 @@ export const test = base.extend<Fixtures>({
     await upstream.kill();
   },
 
-  parlor: async ({ upstream, environment }, use, testInfo) => {
-    const parlor = await Parlor.start({ OPENAI_BASE_URL: upstream.baseUrl, OPENAI_API_KEY: 'sk-test', ...environment });
+  parlor: async ({ upstream, environment, settings }, use, testInfo) => {
+    const model = { OPENAI_BASE_URL: upstream.baseUrl, OPENAI_API_KEY: 'sk-test' };
+    const parlor = await Parlor.start({ ...model, ...environment }, settings);
     await use(parlor);
     await parlor.dispose();
     if (testInfo.status !== testInfo.expectedStatus) await testInfo.attach('parlor.log', { body: parlor.output });
     expect(parlor.output, "the server's log").not.toContain('panicked at');
+  },
+
+  line: async ({ parlor }, use) => {
+    const line = await Line.start(parlor.url);
+    await use(line);
+    await line.close();
   },
 
   baseURL: async ({ parlor }, use) => use(parlor.url),

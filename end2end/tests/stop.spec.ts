@@ -1,4 +1,6 @@
 /** The races between a stop and everything else. */
+import type { Chat } from '../support/chat.ts';
+import { EventStream, textOf } from '../support/events.ts';
 import { expect, test } from '../support/test.ts';
 
 const endless = (text: string) => [{ text }, { gate: 'never' }];
@@ -92,5 +94,88 @@ test('stopped in two tabs at once: one outcome, no error', async ({ chat, newTab
     await expect(tab.answers).toContainText('Stopped');
     await expect(tab.send).toBeVisible();
     await expect(tab.problem).toHaveCount(0);
+  }
+});
+
+/** Presses Stop in a tab and gives how long, in milliseconds, it took there until the answer was marked. */
+function timeToStop(tab: Chat): Promise<number> {
+  return tab.page.evaluate(async () => {
+    const stopped = () => [...document.querySelectorAll('article .stopped')].some((mark) => mark.textContent === 'Stopped');
+    const began = performance.now();
+    await new Promise<void>((resolve) => {
+      const observer = new MutationObserver(() => {
+        if (!stopped()) return;
+        observer.disconnect();
+        resolve();
+      });
+      observer.observe(document.body, { childList: true, subtree: true });
+      document.querySelector<HTMLButtonElement>('button[aria-label=Stop]')!.click();
+    });
+    return performance.now() - began;
+  });
+}
+
+const going = (text: string) => [{ stream: { text: `${text} `.repeat(4000), per_second: 200 } }];
+
+for (const [when, steps, begun] of [
+  ['before the first token', [{ gate: 'first' }, ...going('Too late')], undefined],
+  ['while it thinks', [{ stream_thinking: { text: 'Hm. '.repeat(4000), per_second: 200 } }], 'Hm.'],
+  ['in mid-text', going('On and on'), 'On and on'],
+  ['in the middle of a block of code', [{ text: '```rust\n' }, ...going('let a = 1;')], 'let a = 1;'],
+] as const) {
+  for (const where of ['this', 'another'] as const) {
+    test(`stopped ${when}, in ${where} tab: within a second, all that had come is kept and nothing is added`, async ({ chat, newTab, parlor, upstream }) => {
+      await upstream.script({ steps: [...steps] });
+      const events = await EventStream.chat(parlor.url, { message: 'Go' });
+      const { conversation_id, message_id } = await events.until('run_started');
+      await chat.open(`/c/${conversation_id}`);
+      const other = await newTab();
+      await other.open(`/c/${conversation_id}`);
+      if (begun) for (const tab of [chat, other]) await expect(tab.answers).toContainText(begun);
+      else await upstream.reached('first');
+      const took = await timeToStop(where === 'this' ? chat : other);
+      // What takes a second at most may take longer where many tests run side by side.
+      expect(took).toBeLessThan(2000);
+      for (const tab of [chat, other]) {
+        await expect(tab.answers).toContainText('Stopped');
+        await expect(tab.send).toBeVisible();
+        await expect(tab.problem).toHaveCount(0);
+      }
+      if (!begun) await upstream.open('first');
+
+      const log = await events.rest();
+      expect(log.at(-1)!.type).toBe('cancelled');
+      const { message } = await (await fetch(`${parlor.url}/api/messages/${message_id}`)).json();
+      const parts = message.nodes.flatMap((node: any) => node.parts) as { type: string; text: string }[];
+      const kept = (type: string) => parts.filter((part) => part.type === type).map(({ text }) => text).join('');
+      expect([kept('text'), kept('thinking')], 'what was told is what is kept').toEqual([textOf(log), textOf(log, 'thinking')]);
+      const live = await chat.answers.innerText();
+      expect(await other.answers.innerText()).toBe(live);
+      await chat.reload();
+      expect(await chat.answers.innerText(), 'and what was on the screen').toBe(live);
+      await expect(chat.answers).not.toContainText('Too late');
+    });
+  }
+}
+
+test('Stop pressed twice, in this tab and in another, as the answer ends: one end in each', async ({ chat, newTab, upstream }) => {
+  await chat.open();
+  const path = await chat.begin('Hello');
+  await chat.done();
+  const other = await newTab();
+  await other.open(path);
+  for (let n = 0; n < 5; n++) {
+    await upstream.script({ when: { user_contains: `number ${n}.` }, steps: [{ text: 'Nearly' }, { gate: `end-${n}` }, { text: ' done.' }] });
+    await chat.say(`number ${n}.`);
+    for (const tab of [chat, other]) await expect(tab.answers.last()).toContainText('Nearly');
+    const press = (tab: Chat) => tab.stop.dblclick({ timeout: 2000 }).catch(() => {});
+    await Promise.all([upstream.open(`end-${n}`), press(chat), press(other)]);
+    for (const tab of [chat, other]) {
+      await tab.done();
+      await expect(tab.problem).toHaveCount(0);
+    }
+    const ends = await Promise.all([chat, other].map((tab) => tab.answers.last().innerText()));
+    expect(ends[0].match(/ done\.|Stopped/g), 'one end').toHaveLength(1);
+    expect(ends[1], 'the same in both').toBe(ends[0]);
   }
 });

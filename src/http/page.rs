@@ -55,13 +55,17 @@ fn shell() -> impl IntoView {
         // A page is one person's, and as of now.
         response.insert_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
+    let long_answer = use_context::<AppState>().map(|app| {
+        let seconds = app.settings.timeouts.long_answer_seconds;
+        (seconds * 1000.0).ceil().to_string()
+    });
     let Manifest { js, wasm, css } = Manifest::current();
     let start = format!(
         "import init, {{ hydrate }} from {js:?}; init({{ module_or_path: {wasm:?} }}).then(hydrate);"
     );
     view! {
         <!DOCTYPE html>
-        <html lang="en">
+        <html lang="en" data-long-answer-ms=long_answer>
             <head>
                 <meta charset="utf-8"/>
                 <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content"/>

@@ -131,6 +131,8 @@ pub struct Timeouts {
     pub heartbeat_seconds: f64,
     /// For runs to end when the server is asked to stop.
     pub shutdown_seconds: f64,
+    /// For an answer that is worth a notification when it ends while nobody looks.
+    pub long_answer_seconds: f64,
 }
 
 /// How much of the log is kept for catching up. Messages are kept for ever.
@@ -140,6 +142,8 @@ pub struct Log {
     pub keep_hours: u32,
     /// At most this many events of each user.
     pub keep_events: u64,
+    /// How often what is too much is removed.
+    pub trim_seconds: f64,
 }
 
 impl Default for Server {
@@ -193,6 +197,8 @@ impl Default for Timeouts {
             run_seconds: 3600.0,
             heartbeat_seconds: 10.0,
             shutdown_seconds: 5.0,
+            // Who waits for less still looks.
+            long_answer_seconds: 30.0,
         }
     }
 }
@@ -202,6 +208,7 @@ impl Default for Log {
         Self {
             keep_hours: 24,
             keep_events: 1_000_000,
+            trim_seconds: 600.0,
         }
     }
 }
@@ -316,6 +323,8 @@ impl Settings {
             ("timeouts.run_seconds", self.timeouts.run_seconds),
             ("timeouts.heartbeat_seconds", self.timeouts.heartbeat_seconds),
             ("timeouts.shutdown_seconds", self.timeouts.shutdown_seconds),
+            ("timeouts.long_answer_seconds", self.timeouts.long_answer_seconds),
+            ("log.trim_seconds", self.log.trim_seconds),
         ];
         match spans
             .into_iter()

@@ -6,6 +6,7 @@ use super::{
     erase::Erase,
     icons,
     live::{Phase, Status, use_live},
+    notify::NotifySwitch,
     place::Place,
     theme::ThemeSwitch,
 };
@@ -37,6 +38,7 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
             </button>
             <h1 class="header-title" dir="auto">{heading}</h1>
             <ConnectionSign status=live.status/>
+            <NotifySwitch/>
             <ThemeSwitch/>
         </header>
     }

@@ -23,6 +23,7 @@ mod live;
 pub mod markdown;
 mod models;
 mod not_found;
+mod notify;
 mod page;
 mod place;
 mod sidebar;

@@ -91,6 +91,8 @@ impl Sqlite {
             .foreign_keys(true)
             .busy_timeout(BUSY)
             .pragma("temp_store", "memory")
+            // What is deleted is gone from the file too, not only out of sight.
+            .pragma("secure_delete", "on")
             // Ours are in `checkpoint`.
             .pragma("wal_autocheckpoint", "0")
             .statement_cache_capacity(100);

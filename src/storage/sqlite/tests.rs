@@ -195,3 +195,39 @@ async fn data_that_cannot_be_used_is_left_as_it_is() {
     let error = open(file.path()).await;
     assert!(error.contains("the data folder"), "{error}");
 }
+
+#[tokio::test]
+async fn what_is_deleted_is_not_in_the_files_either() {
+    const SECRET: &str = "Rumpelstilzchen";
+    let folder = tempfile::tempdir().unwrap();
+    let storage = Sqlite::open(folder.path()).await.unwrap();
+    // Once within a page, and once on pages of its own.
+    for text in [SECRET.to_owned(), SECRET.repeat(2000)] {
+        let (send, run) = send(&text);
+        let said = EventBody::TextDelta {
+            node: 0,
+            part: 0,
+            offset: 0,
+            text,
+        };
+        let (user_id, conversation_id) = (run.user_id, run.conversation_id);
+        let events = vec![said];
+        let delete = Change::Delete {
+            user_id,
+            conversation_id,
+        };
+        for change in [send, Change::Append { run, events }, delete] {
+            let done = storage.commit(NOON, &[change]).await.unwrap();
+            assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
+        }
+    }
+    storage.close().await.unwrap();
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let path = file.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        let found = bytes
+            .windows(SECRET.len())
+            .filter(|bytes| *bytes == SECRET.as_bytes());
+        assert_eq!(found.count(), 0, "{path:?}");
+    }
+}

@@ -78,6 +78,12 @@ async fn what_is_deleted_does_not_come_back() {
         Ok(Outcome::Deleted { active_run: None }),
         "twice is once"
     );
+    let log_now = log(&*storage, ANN).await;
+    assert_eq!(
+        log_now.last().map(|event| &event.body),
+        Some(&EventBody::ConversationDeleted),
+        "who was away hears of it"
+    );
     // The same message again, by a client that never heard an answer.
     let again = do_one(&*storage, &first.change).await;
     assert!(

@@ -11,11 +11,13 @@ mod erase;
 #[cfg(feature = "hydrate")]
 mod events;
 #[cfg(feature = "hydrate")]
+mod notification;
+#[cfg(feature = "hydrate")]
 mod storage;
 #[cfg(feature = "hydrate")]
 mod time;
 #[cfg(feature = "hydrate")]
-pub use self::{dom::*, erase::*, events::*, storage::*, time::*};
+pub use self::{dom::*, erase::*, events::*, notification::*, storage::*, time::*};
 
 #[cfg(not(feature = "hydrate"))]
 mod stub;
@@ -51,4 +53,16 @@ pub enum Presence {
     Visible,
     Hidden,
     Online,
+}
+
+/// Whether the browser shows notifications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+// There is no browser to say otherwise.
+#[cfg_attr(not(feature = "hydrate"), expect(dead_code))]
+pub enum Permission {
+    /// It has none.
+    Impossible,
+    NotAsked,
+    Granted,
+    Denied,
 }

@@ -7,7 +7,7 @@ use leptos::{
     web_sys::{Element, Event, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, Text},
 };
 
-use super::{Presence, StreamEvent};
+use super::{Permission, Presence, StreamEvent};
 use crate::protocol::Timestamp;
 
 /// Called by the server: the time that it sends along with the page.
@@ -135,3 +135,15 @@ pub fn has_keyboard() -> bool {
 }
 
 pub fn focus_to_write(_area: &HtmlTextAreaElement) {}
+
+pub fn notification_permission() -> Permission {
+    Permission::Impossible
+}
+
+pub fn ask_for_notifications(_answered: impl FnOnce(Permission) + 'static) {}
+
+pub fn notify(_title: &str, _body: &str, _tag: &str, _pressed: impl FnOnce() + 'static) {}
+
+pub fn long_answer_ms() -> f64 {
+    f64::INFINITY
+}

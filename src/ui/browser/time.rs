@@ -1,5 +1,7 @@
 //! Clocks, timers, frames and chance.
 
+use std::cell::Cell;
+
 use js_sys::{Date, Function, Math, Object, Promise, Reflect};
 use leptos::prelude::window;
 use send_wrapper::SendWrapper;
@@ -42,11 +44,19 @@ pub fn local_time(at: Timestamp) -> String {
     text.and_then(|text| text.as_string()).unwrap_or_default()
 }
 
-/// Milliseconds on a clock that is never set back.
+thread_local! {
+    /// What the clock on the wall said when it was last asked, and how much time had passed by then.
+    static PASSED: Cell<(f64, f64)> = const { Cell::new((0.0, 0.0)) };
+}
+
+/// Milliseconds on a clock that is never set back, and that goes on while the machine sleeps. The browser's own
+/// (`performance.now()`) stands still then on some systems.
 pub fn uptime() -> f64 {
-    window()
-        .performance()
-        .map_or_else(Date::now, |performance| performance.now())
+    let now = Date::now();
+    let (before, passed) = PASSED.get();
+    let passed = passed + (now - before).max(0.0);
+    PASSED.set((now, passed));
+    passed
 }
 
 /// Chance, in 0..1.

@@ -5,10 +5,11 @@ use leptos::{prelude::*, task::spawn_local};
 use super::{
     Live, Phase,
     link::{Effect, Input, Link, Ms, Status},
+    lost::lost,
 };
 use crate::{
-    api::{ApiError, rpc},
-    protocol::{ConversationId, ConversationList, Event, EventBody, Notice, Transcript, json, sse},
+    api::{ApiError, error::ErrorCode, rpc},
+    protocol::{ConversationId, ConversationList, Event, EventBody, Notice, Position, Transcript, json, sse},
     ui::{
         browser::{self, Presence, StreamEvent},
         clock::Clock,
@@ -245,12 +246,22 @@ impl Live {
         list: ConversationList,
         transcript: Option<Result<Transcript, ApiError>>,
     ) {
-        let (transcript, error) = match transcript {
+        let (mut transcript, mut error) = match transcript {
             Some(Ok(transcript)) => (Some(transcript), None),
             Some(Err(error)) => (None, Some(error)),
             None => (None, None),
         };
         let here = place.conversation();
+        if let Some(id) = here.filter(|_| {
+            error
+                .as_ref()
+                .is_none_or(|error| error.code == ErrorCode::NotFound)
+        }) {
+            let kept = self.keep_lost(id, list.as_of, transcript.as_ref());
+            if kept.is_some() {
+                (transcript, error) = (transcript.or(kept), None);
+            }
+        }
         // The person may have gone elsewhere meanwhile; the stream's start loads what is there.
         let shown = self.place.get_untracked().conversation();
         self.with(|state| {
@@ -267,6 +278,23 @@ impl Live {
             self.could_not_load(id, error);
         }
         self.flush();
+    }
+
+    /// Positions only grow: if the log now ends before one that was here already, the server's data were replaced by
+    /// older ones, and what is on the screen may be nowhere else. It stays; gives the conversation without it.
+    fn keep_lost(self, id: ConversationId, head: Position, now: Option<&Transcript>) -> Option<Transcript> {
+        if self.with(|state| state.session.cursor() <= head) {
+            return None;
+        }
+        let (found, rest) = self.with_transcript(id, |held| {
+            let mut rest = Transcript::new(id);
+            rest.as_of = head;
+            rest.title.clone_from(&held.title);
+            rest.model.clone_from(&held.model);
+            (lost(held, now), rest)
+        })?;
+        self.view(id).lose(found?);
+        Some(rest)
     }
 }
 

@@ -10,11 +10,12 @@ pub type Ms = f64;
 const SILENCE: Ms = 40_000.0;
 /// How long an answer to the request for the stream may take.
 const PATIENCE: Ms = 15_000.0;
-/// A tab that is looked at again after a sleep does not wait for the whole silence to pass.
+/// A tab that is looked at again after a sleep, or hears that there is a network again, does not wait for the whole
+/// silence to pass.
 const DOUBTFUL: Ms = 18_000.0;
 /// How long a hidden tab keeps its stream unless it is the chosen one. HTTP/1.1 allows six connections for all tabs
-/// together.
-const LINGER: Ms = 10_000.0;
+/// together: whoever leafs through many tabs must not have to wait until those left behind let go.
+const LINGER: Ms = 1000.0;
 const FIRST_DELAY: Ms = 400.0;
 const LONGEST_DELAY: Ms = 15_000.0;
 
@@ -102,6 +103,8 @@ impl Link {
     /// Takes what happened at `now`. `random` is in 0..1 and spreads the clients of a server that came back.
     pub fn step(&mut self, input: Input, now: Ms, random: f64) -> Option<Effect> {
         match input {
+            // Of many tabs that are opened in the background, each would hold a stream of its own.
+            Input::Start if self.hidden_since.is_some() && !self.chosen => self.state = State::Asleep,
             Input::Start => return self.connect(now),
             Input::Pause => {
                 self.state = State::Off;
@@ -119,12 +122,13 @@ impl Link {
             Input::Visible => {
                 self.hidden_since = None;
                 self.chosen = false;
-                let doubtful = matches!(self.state, State::Open { heard } if now - heard > DOUBTFUL);
-                if doubtful || matches!(self.state, State::Waiting { .. } | State::Asleep) {
+                if self.is_doubtful(now) || matches!(self.state, State::Waiting { .. } | State::Asleep) {
                     return self.connect(now);
                 }
             }
-            Input::Online if matches!(self.state, State::Waiting { .. }) => return self.connect(now),
+            Input::Online if self.is_doubtful(now) || matches!(self.state, State::Waiting { .. }) => {
+                return self.connect(now);
+            }
             Input::Opened if matches!(self.state, State::Connecting { .. }) => {
                 self.state = State::Open { heard: now };
             }
@@ -157,6 +161,11 @@ impl Link {
             }
             _ => None,
         }
+    }
+
+    /// A stream that stands, but has been silent for longer than the server ever is.
+    fn is_doubtful(&self, now: Ms) -> bool {
+        matches!(self.state, State::Open { heard } if now - heard > DOUBTFUL)
     }
 
     fn connect(&mut self, now: Ms) -> Option<Effect> {
@@ -266,11 +275,11 @@ mod tests {
     fn a_hidden_tab_gives_its_stream_back_and_takes_one_up_when_seen() {
         let mut link = open();
         link.step(Input::Hidden, 1000.0, 0.0);
-        assert_eq!(link.deadline(), Some(11_000.0));
-        assert_eq!(link.step(Input::Tick, 11_000.0, 0.0), Some(Effect::Disconnect));
+        assert_eq!(link.deadline(), Some(2000.0));
+        assert_eq!(link.step(Input::Tick, 2000.0, 0.0), Some(Effect::Disconnect));
         assert_eq!((link.deadline(), link.status()), (None, Status::Quiet));
-        assert_eq!(link.step(Input::Lost, 11_001.0, 0.0), None, "its own closing");
-        assert_eq!(link.step(Input::Online, 11_002.0, 0.0), None);
+        assert_eq!(link.step(Input::Lost, 2001.0, 0.0), None, "its own closing");
+        assert_eq!(link.step(Input::Online, 2002.0, 0.0), None);
         assert_eq!(link.step(Input::Visible, 90_000.0, 0.0), Some(Effect::Connect));
     }
 
@@ -278,13 +287,13 @@ mod tests {
     fn of_the_hidden_tabs_the_chosen_one_goes_on() {
         let mut link = open();
         link.step(Input::Hidden, 1000.0, 0.0);
-        link.step(Input::Chosen, 2000.0, 0.0);
-        assert_eq!(link.step(Input::Tick, 11_000.0, 0.0), None);
+        link.step(Input::Chosen, 1100.0, 0.0);
+        assert_eq!(link.step(Input::Tick, 2000.0, 0.0), None);
         assert_eq!(link.status(), Status::Connected);
 
         let mut link = open();
         link.step(Input::Hidden, 1000.0, 0.0);
-        link.step(Input::Tick, 11_000.0, 0.0);
+        link.step(Input::Tick, 2000.0, 0.0);
         assert_eq!(
             link.step(Input::Chosen, 60_000.0, 0.0),
             Some(Effect::Connect),
@@ -294,7 +303,7 @@ mod tests {
         link.step(Input::Visible, 61_000.0, 0.0);
         link.step(Input::Hidden, 62_000.0, 0.0);
         assert_eq!(
-            link.step(Input::Tick, 72_000.0, 0.0),
+            link.step(Input::Tick, 63_000.0, 0.0),
             Some(Effect::Disconnect),
             "chosen once is not for ever"
         );
@@ -304,9 +313,34 @@ mod tests {
     fn a_short_look_elsewhere_changes_nothing() {
         let mut link = open();
         link.step(Input::Hidden, 1000.0, 0.0);
-        assert_eq!(link.step(Input::Visible, 5000.0, 0.0), None);
-        assert_eq!(link.step(Input::Tick, 11_000.0, 0.0), None);
+        assert_eq!(link.step(Input::Visible, 1500.0, 0.0), None);
+        assert_eq!(link.step(Input::Tick, 2000.0, 0.0), None);
         assert_eq!(link.status(), Status::Connected);
+    }
+
+    #[test]
+    fn a_tab_that_is_opened_in_the_background_waits_for_its_turn() {
+        let mut link = Link::default();
+        link.step(Input::Hidden, 0.0, 0.0);
+        assert_eq!(link.step(Input::Start, 1.0, 0.0), None);
+        assert_eq!((link.deadline(), link.status()), (None, Status::Quiet));
+        assert_eq!(link.step(Input::Visible, 5000.0, 0.0), Some(Effect::Connect));
+
+        let mut link = Link::default();
+        link.step(Input::Hidden, 0.0, 0.0);
+        link.step(Input::Start, 1.0, 0.0);
+        assert_eq!(link.step(Input::Chosen, 5.0, 0.0), Some(Effect::Connect));
+    }
+
+    #[test]
+    fn a_network_that_is_back_is_reason_to_doubt_a_silent_stream() {
+        let mut link = open();
+        assert_eq!(
+            link.step(Input::Online, 12_000.0, 0.0),
+            None,
+            "heard a moment ago"
+        );
+        assert_eq!(link.step(Input::Online, 19_000.0, 0.0), Some(Effect::Connect));
     }
 
     #[test]

@@ -6,12 +6,14 @@
 
 mod actions;
 mod ask;
+mod ended;
 mod follow;
 mod kept;
 mod link;
 mod list_rows;
 mod listing;
 mod loading;
+mod lost;
 mod older;
 mod outbox;
 mod part;
@@ -38,7 +40,7 @@ pub use self::{
     older::Older,
     outbox::Underway,
     part::PartRow,
-    rows::{AnswerRow, ConversationView, Phase, Row, Siblings, UserRow},
+    rows::{AnswerRow, ConversationView, LostRow, Phase, Row, Siblings, UserRow},
 };
 use super::{browser, clock::Clock, page::Page, place::Place, toast::Toasts};
 use crate::protocol::{ConversationId, Message, MessageBody, MessageId, Transcript, transcript::Touched};
@@ -185,6 +187,7 @@ impl Live {
                     let message = "This conversation could not be put together. Load the page again.";
                     self.view(id).phase.set(Phase::Failed(message.into()));
                 }
+                Change::Ended(ended) => self.ended(ended),
                 Change::Restart => restart = true,
             }
         }

@@ -8,7 +8,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use leptos::prelude::*;
 
-use super::{older::Older, outbox::Underway, part::PartRow};
+use super::{lost::Lost, older::Older, outbox::Underway, part::PartRow};
 use crate::protocol::{
     AssistantMessage, ConversationId, Message, MessageBody, MessageId, RunError, RunStatus, Timestamp,
     Transcript,
@@ -46,6 +46,8 @@ pub struct ConversationView {
     pub underway: ArcRwSignal<Underway>,
     /// How often in a row it could not be brought up to date: what is shown may not be all.
     pub behind: ArcRwSignal<u32>,
+    /// What only this page has.
+    lost: ArcRwSignal<Vec<LostRow>>,
 }
 
 /// A message on the screen.
@@ -53,6 +55,16 @@ pub struct ConversationView {
 pub enum Row {
     User(UserRow),
     Answer(AnswerRow),
+    Lost(LostRow),
+}
+
+/// Messages of which the server has no record.
+#[derive(Clone, Debug)]
+pub struct LostRow {
+    /// Made for this row: the server may have the beginning of what is lost under its own.
+    id: MessageId,
+    after: Option<MessageId>,
+    pub messages: Arc<[Message]>,
 }
 
 /// What a person wrote.
@@ -100,7 +112,13 @@ impl Row {
         match self {
             Self::User(row) => row.id,
             Self::Answer(row) => row.id,
+            Self::Lost(row) => row.id,
         }
+    }
+
+    /// Whether it shows a message that the server has.
+    pub fn is_kept(&self) -> bool {
+        !matches!(self, Self::Lost(_))
     }
 }
 
@@ -118,7 +136,19 @@ impl ConversationView {
             running: ArcRwSignal::default(),
             underway: ArcRwSignal::default(),
             behind: ArcRwSignal::default(),
+            lost: ArcRwSignal::default(),
         }
+    }
+
+    /// What the server has no record of stays here, where it stood.
+    pub fn lose(&self, Lost { after, messages }: Lost) {
+        self.lost.update_untracked(|lost| {
+            lost.push(LostRow {
+                id: MessageId::new(),
+                after,
+                messages: messages.into(),
+            });
+        });
     }
 
     /// Whether something is being answered, or about to be.
@@ -192,9 +222,19 @@ impl ConversationView {
                     set(&row.siblings, &Siblings { ids, index });
                     row.sync(assistant, live);
                 }
-                (Row::Answer(_), MessageBody::User { .. }) => {}
+                (Row::Answer(_) | Row::Lost(_), _) => {}
             }
             rows.push(row);
+        }
+        for lost in self.lost.get_untracked() {
+            let at = match lost.after {
+                None => 0,
+                Some(after) => rows
+                    .iter()
+                    .position(|row| row.id() == after)
+                    .map_or(rows.len(), |index| index + 1),
+            };
+            rows.insert(at, Row::Lost(lost));
         }
         if !rows.iter().map(Row::id).eq(old.iter().map(Row::id)) {
             self.rows.set(rows);

@@ -1,12 +1,13 @@
 //! All that this browser holds of the server's state, and its one cursor: pure, no signals, no requests.
 
 use super::{
+    ended::Ended,
     listing::Listing,
     shelf::{Outcome, Shelf},
 };
 use crate::protocol::{
-    ConversationId, ConversationList, Event, OlderMessages, Position, Transcript, conversation_list::Listed,
-    transcript::Touched,
+    ConversationId, ConversationList, Event, EventBody, OlderMessages, Position, Transcript,
+    conversation_list::Listed, transcript::Touched,
 };
 
 /// What has to be done after an event or a snapshot.
@@ -24,6 +25,8 @@ pub enum Change {
     AskFor(ConversationId),
     /// A conversation cannot be shown: its snapshots and its events contradict each other.
     Broken(ConversationId),
+    /// A run has come to an end that is news for who was not looking.
+    Ended(Ended),
     /// Positions are missing from the stream, which must not happen: load everything again.
     Restart,
 }
@@ -74,6 +77,7 @@ impl Session {
             return;
         }
         self.cursor = event.position;
+        changes.extend(self.ended(event).map(Change::Ended));
         match self.listing.apply(event) {
             Listed::Unchanged => {}
             Listed::Changed => changes.push(Change::List),
@@ -81,6 +85,22 @@ impl Session {
         }
         let outcome = self.shelf.apply(event);
         changes.extend(change(event.conversation_id, outcome));
+    }
+
+    /// The end that an event is, before the list hears of it.
+    fn ended(&self, event: &Event) -> Option<Ended> {
+        let (EventBody::Complete { ended_at } | EventBody::Error { ended_at, .. }) = event.body else {
+            return None;
+        };
+        let mut listed = self.listing.conversations().iter();
+        let listed = listed.find(|conversation| conversation.id == event.conversation_id)?;
+        Some(Ended {
+            conversation_id: event.conversation_id,
+            run: listed.active_run.filter(|run| Some(*run) == event.message_id)?,
+            // Nothing else happens in a conversation while it is being answered.
+            began_at: listed.updated_at,
+            ended_at,
+        })
     }
 
     /// A conversation's snapshot arrived.

@@ -1,4 +1,4 @@
-//! The one line that is shown of a thinking model.
+//! The one line that is shown of a text.
 
 /// Longer lines are cut: the screen has one line for it.
 const LONGEST: usize = 120;
@@ -16,6 +16,16 @@ pub fn latest_thought(thinking: &str) -> &str {
     }
 }
 
+/// The first line that says something, without the marks of Markdown at its ends.
+pub fn first_line(text: &str) -> String {
+    let said = |line: &&str| line.chars().any(char::is_alphanumeric);
+    let line = text.lines().map(trim).find(said).unwrap_or_default();
+    match line.char_indices().nth(LONGEST) {
+        Some((cut, _)) => [&line[..cut], "…"].concat(),
+        None => line.into(),
+    }
+}
+
 fn trim(line: &str) -> &str {
     let marks = |char: char| char.is_whitespace() || matches!(char, '*' | '#' | '_' | '`' | '>' | '-');
     line.trim_matches(marks)
@@ -24,6 +34,19 @@ fn trim(line: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_line_is_the_first_that_says_something() {
+        for (text, first) in [
+            ("", ""),
+            ("---\n\n## Yes, **it** is\n\nBecause", "Yes, **it** is"),
+            ("- one\n- two", "one"),
+        ] {
+            assert_eq!(first_line(text), first, "{text:?}");
+        }
+        assert_eq!(first_line(&"é".repeat(LONGEST + 1)), "é".repeat(LONGEST) + "…");
+        assert_eq!(first_line(&"é".repeat(LONGEST)), "é".repeat(LONGEST));
+    }
 
     #[test]
     fn the_latest_thought_is_the_last_line_that_says_something() {

@@ -69,7 +69,10 @@ fn use_go_on(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
         });
         broke_off
             && parts.with(|parts| !parts.is_empty())
-            && rows.with(|rows| rows.last().is_some_and(|last| last.id() == id))
+            && rows.with(|rows| {
+                let last = rows.iter().rfind(|row| row.is_kept());
+                last.is_some_and(|last| last.id() == id)
+            })
     })
 }
 

@@ -2,6 +2,7 @@
 
 mod answer;
 mod footer;
+mod lost;
 mod older;
 mod problem;
 mod scroll;
@@ -54,7 +55,7 @@ fn loading(view: &ConversationView) -> AnyView {
     let rows = view.rows.clone();
     let question = |row| match row {
         Row::User(row) => view! { <Question row/> }.erase(),
-        Row::Answer(_) => ().into_any(),
+        Row::Answer(_) | Row::Lost(_) => ().into_any(),
     };
     view! {
         <div class="loading">
@@ -136,6 +137,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                     {match row {
                         Row::User(row) => view! { <Question row/> }.erase(),
                         Row::Answer(row) => view! { <Answer conversation_id=id row/> }.erase(),
+                        Row::Lost(row) => lost::lost(row),
                     }}
                 </Each>
                 {move || match underway.get() {

@@ -97,6 +97,15 @@ impl Batch {
         conversation_id: ConversationId,
     ) -> Result<Outcome, Failure> {
         let (user, conversation) = (user_id.to_string(), conversation_id.to_string());
+        let known = sqlx::query("SELECT 1 FROM conversations WHERE user_id = ? AND id = ?")
+            .bind(&user)
+            .bind(&conversation)
+            .fetch_optional(&mut *connection)
+            .await?;
+        if known.is_none() {
+            // Gone already, perhaps by the same wish. That it was deleted stays in the log, for those who have not heard.
+            return Ok(Outcome::Deleted { active_run: None });
+        }
         let active = sqlx::query(
             "SELECT id FROM runs WHERE user_id = ? AND conversation_id = ? AND status IN ('running', 'waiting')",
         )
@@ -120,15 +129,11 @@ impl Batch {
                 .execute(&mut *connection)
                 .await?;
         }
-        let deleted = sqlx::query("DELETE FROM conversations WHERE user_id = ? AND id = ?")
+        sqlx::query("DELETE FROM conversations WHERE user_id = ? AND id = ?")
             .bind(&user)
             .bind(&conversation)
             .execute(&mut *connection)
             .await?;
-        if deleted.rows_affected() == 0 {
-            // Gone already, perhaps by the same wish.
-            return Ok(Outcome::Deleted { active_run: None });
-        }
         self.orphaned.extend(active_run);
         sqlx::query("INSERT INTO deleted_conversations (id, user_id, deleted_at) VALUES (?, ?, ?)")
             .bind(&conversation)

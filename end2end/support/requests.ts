@@ -1,0 +1,31 @@
+import type { BrowserContext, Page, Request } from '@playwright/test';
+
+/** What pages ask of the server. */
+export class Requests {
+  readonly #made: Request[] = [];
+  readonly #underway = new Set<Request>();
+
+  constructor(of: Page | BrowserContext) {
+    const over = (request: Request) => this.#underway.delete(request);
+    of.on('request', (request: Request) => {
+      this.#made.push(request);
+      this.#underway.add(request);
+    });
+    of.on('requestfinished', over);
+    of.on('requestfailed', over);
+  }
+
+  /** How often something was asked for. */
+  made(path: string): number {
+    return this.#made.filter(is(path)).length;
+  }
+
+  /** How many such requests are being answered now. */
+  open(path: string): number {
+    return [...this.#underway].filter(is(path)).length;
+  }
+}
+
+function is(path: string): (request: Request) => boolean {
+  return (request) => new URL(request.url()).pathname === path;
+}

@@ -1,0 +1,82 @@
+/** A conversation that is deleted is gone: for whoever looks at it, for whoever was away, in the log, and in the files. */
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EventStream } from '../support/events.ts';
+import { expect, test } from '../support/test.ts';
+
+const secret = 'Rumpelstilzchen';
+
+/** All that happened, as a client is told that begins at the log's beginning. */
+async function wholeLog(url: string): Promise<string> {
+  const last = await (await EventStream.chat(url, { message: 'The last' })).rest();
+  const log = await EventStream.everything(url);
+  const events = [];
+  for (let event; (event = await log.next()); ) {
+    events.push(event);
+    if (event.position === last.at(-1)!.position) break;
+  }
+  log.close();
+  return JSON.stringify(events);
+}
+
+test('deleted in one tab while it is answered: gone for whoever looks, whoever is cut off, and whoever comes', async ({ browserLog, chat, line, newTab, page, parlor, upstream }) => {
+  browserLog.allow(/Failed to load resource: net::ERR_/);
+  browserLog.allow(/status of 404/);
+  await upstream.script({ when: { user_contains: secret }, steps: [{ think: secret }, { text: `It is ${secret}` }, { gate: 'more' }, { text: ` and ${secret}.` }] });
+  const program = await EventStream.chat(parlor.url, { message: `Who is ${secret}?` });
+  const { conversation_id, message_id } = await program.until('text_delta');
+  const path = `/c/${conversation_id}`;
+  const [watching, cutOff] = [await newTab(), await newTab()];
+  await chat.open();
+  await watching.open(path);
+  await cutOff.open(line.url + path);
+  for (const tab of [watching, cutOff]) await expect(tab.answers).toContainText(`It is ${secret}`);
+  await watching.message.fill('not sent yet');
+  line.cut();
+  await expect(cutOff.page.getByText('Reconnecting…')).toBeVisible();
+
+  await chat.press('Delete', `Who is ${secret}?`);
+  await chat.dialog.getByRole('button', { name: 'Delete' }).click();
+  await expect(chat.entries).toHaveCount(0);
+  const gone = (tab: typeof chat) => tab.page.getByRole('heading', { name: 'This conversation is not here.' });
+  await expect(gone(watching)).toBeVisible();
+  await expect(watching.entries).toHaveCount(0);
+  const rest = await program.rest();
+  expect(JSON.stringify(rest), 'the program hears no more of it, and no error').not.toMatch(new RegExp(`${secret}|"error"`));
+  // What the model still says, nobody hears.
+  await upstream.open('more');
+  await expect(cutOff.answers, 'nobody could tell it').toContainText(secret);
+  line.mend();
+  await expect(gone(cutOff)).toBeVisible();
+  await expect(cutOff.entries).toHaveCount(0);
+  for (const tab of [chat, watching, cutOff]) {
+    await expect(tab.problem).toHaveCount(0);
+    await expect(tab.page.locator('.toast')).toHaveCount(0);
+    expect(await tab.page.locator('body').innerText()).not.toContain(secret);
+  }
+  for (const address of [path, `/api/messages/${message_id}`]) expect((await page.request.get(address)).status()).toBe(404);
+
+  expect(await wholeLog(parlor.url)).not.toContain(secret);
+  await parlor.stop();
+  for (const file of await readdir(parlor.data)) {
+    expect((await readFile(join(parlor.data, file))).includes(secret), file).toBe(false);
+  }
+});
+
+test('deleted in two tabs at once: once, and no error', async ({ chat, newTab, parlor, upstream }) => {
+  await upstream.script({ when: { user_contains: 'Going' }, steps: [{ text: 'On and on' }, { gate: 'never' }] });
+  await chat.open();
+  const path = await chat.begin('Going on');
+  await expect(chat.answers).toContainText('On and on');
+  const other = await newTab();
+  await other.open(path);
+  for (const tab of [chat, other]) await tab.press('Delete', 'Going on');
+  // The question may be out of date by the time it is answered.
+  await Promise.all([chat, other].map((tab) => tab.dialog.getByRole('button', { name: 'Delete' }).click({ timeout: 5000 })));
+  for (const tab of [chat, other]) {
+    await expect(tab.entries).toHaveCount(0);
+    await expect(tab.title).toHaveText(/New chat|Not found/);
+    await expect(tab.page.locator('.toast')).toHaveCount(0);
+  }
+  expect((await wholeLog(parlor.url)).match(/"conversation_deleted"/g)).toHaveLength(1);
+});

@@ -1,0 +1,166 @@
+/** Notifications of long answers, for those who want them. */
+import type { BrowserContext, Locator, Page } from '@playwright/test';
+import { hide, show } from '../support/presence.ts';
+import { screenshots } from '../support/screenshots.ts';
+import { expect, test } from '../support/test.ts';
+import { expectAccessible } from '../support/accessibility.ts';
+
+// Every answer is a long one.
+test.use({ settings: '[timeouts]\nlong_answer_seconds = 0.001' });
+
+type Shown = { title: string; body: string; press: () => void };
+type Recorded = { asked: number; shown: Shown[]; permission: NotificationPermission; answer: NotificationPermission };
+
+/** Puts a recorder in the place of the system's notifications. `answer` is what a person says who is asked. */
+async function record(context: BrowserContext, permission: NotificationPermission, answer: NotificationPermission = 'granted') {
+  const begin = ([permission, answer]: NotificationPermission[]) => {
+    // Frames of other origins have no store.
+    if (location.protocol !== 'http:') return;
+    const kept = sessionStorage.getItem('permission') as NotificationPermission | null;
+    const recorded: Recorded = { asked: 0, shown: [], permission: kept ?? permission!, answer: answer! };
+    Object.assign(window, {
+      recorded,
+      Notification: class {
+        onclick?: () => void;
+        static get permission() {
+          return recorded.permission;
+        }
+        static async requestPermission() {
+          recorded.asked++;
+          recorded.permission = recorded.answer;
+          sessionStorage.setItem('permission', recorded.answer);
+          return recorded.answer;
+        }
+        constructor(title: string, options?: NotificationOptions) {
+          if (recorded.permission !== 'granted') return;
+          recorded.shown.push({ title, body: options?.body ?? '', press: () => this.onclick?.() });
+        }
+        close() {}
+      },
+    });
+  };
+  await context.addInitScript(begin, [permission, answer]);
+}
+
+const shown = (page: Page) => page.evaluate(() => (window as any).recorded.shown.map(({ title, body }: Shown) => ({ title, body })));
+const asked = (page: Page) => page.evaluate(() => (window as any).recorded.asked as number);
+const bell = (page: Page): Locator => page.getByRole('button', { name: 'Notify me when a long answer is finished' });
+
+test('nobody is asked before they press the switch, which is remembered', async ({ chat, context, page }) => {
+  await record(context, 'default');
+  await chat.open();
+  await chat.begin('Hello');
+  await chat.done();
+  await expect(bell(page)).toHaveAttribute('aria-pressed', 'false');
+  expect(await asked(page), 'not by itself').toBe(0);
+  await screenshots(page, 'notify-off');
+  await chat.tabTo(bell(page), 'Shift+Tab');
+  await page.keyboard.press('Enter');
+  await expect(bell(page)).toHaveAttribute('aria-pressed', 'true');
+  expect(await asked(page)).toBe(1);
+  await expect(chat.toast('You will be notified when a long answer is finished and you look elsewhere.')).toBeVisible();
+  await screenshots(page, 'notify-on');
+  await expectAccessible(page);
+  await chat.reload();
+  await expect(bell(page)).toHaveAttribute('aria-pressed', 'true');
+  await bell(page).click();
+  await expect(bell(page)).toHaveAttribute('aria-pressed', 'false');
+  await chat.reload();
+  await expect(bell(page)).toHaveAttribute('aria-pressed', 'false');
+  await bell(page).click();
+  await expect(bell(page)).toHaveAttribute('aria-pressed', 'true');
+  expect(await asked(page), 'the permission is there').toBe(0);
+});
+
+test('a browser that blocks notifications is named, and what helps', async ({ chat, context, page }) => {
+  await record(context, 'default', 'denied');
+  await chat.open();
+  for (let n = 0; n < 2; n++) {
+    await bell(page).click();
+    await expect(page.getByText('The browser blocks notifications from Parlor.')).toBeVisible();
+    await expect(bell(page)).toHaveAttribute('title', /blocked by the browser/);
+  }
+  await screenshots(page, 'notify-blocked');
+  await expect(bell(page)).toHaveAttribute('aria-pressed', 'false');
+  expect(await asked(page), 'once').toBe(1);
+});
+
+test('of all tabs one tells that an answer has ended that none of them shows', async ({ chat, context, newTab, page, upstream }) => {
+  await record(context, 'granted');
+  await upstream.script({ when: { user_contains: 'plan' }, steps: [{ text: '## **Three** steps\n\nFirst' }, { gate: 'end' }, { text: ', rest.' }] });
+  const other = await newTab();
+  await other.open();
+  await bell(other.page).click();
+  const path = await other.begin('Make a plan');
+  await other.newChat.click();
+  await hide(other.page);
+  await chat.open();
+  await expect(bell(page)).toHaveAttribute('aria-pressed', 'true');
+  await expect(chat.list).toContainText('is answering');
+  await upstream.open('end');
+  await expect(chat.list).toContainText('has something new');
+  const all = async () => [...(await shown(page)), ...(await shown(other.page))];
+  await expect.poll(all).toEqual([{ title: 'Make a plan', body: 'Three** steps' }]);
+
+  // Another one, in the background of all tabs: by its end the first has had its time to be told of twice.
+  await upstream.script({ when: { user_contains: 'fail' }, steps: [{ status: { code: 400, body: {} } }] });
+  await hide(page);
+  await chat.message.fill('Please fail');
+  await chat.message.press('Enter');
+  await expect.poll(all).toHaveLength(2);
+  expect(await all()).toContainEqual({ title: 'Please fail', body: 'The model could not answer.' });
+
+  const told = (await shown(page)).some(({ title }: Shown) => title === 'Make a plan') ? chat : other;
+  await told.page.evaluate(() => (window as any).recorded.shown.find(({ title }: Shown) => title === 'Make a plan').press());
+  await expect(told.page).toHaveURL(path);
+  await show(told.page);
+  await expect(told.answers).toContainText('First, rest.');
+});
+
+test('what somebody sees, what was stopped, and what nobody wants to hear of is not told', async ({ chat, context, page, upstream }) => {
+  await record(context, 'granted');
+  for (const name of ['unwanted', 'seen', 'final']) await upstream.script({ when: { user_contains: name }, steps: [{ text: 'Well' }, { gate: name }] });
+  await upstream.script({ when: { user_contains: 'stopped' }, steps: [{ text: 'Well' }, { gate: 'never' }] });
+  await chat.open();
+  const conversation = async (name: string) => {
+    await chat.newChat.click();
+    await chat.begin(name);
+    await expect(chat.answers).toContainText('Well');
+  };
+  await conversation('unwanted');
+  await chat.newChat.click();
+  await upstream.open('unwanted');
+  await expect(chat.list).toContainText('has something new');
+  await bell(page).click();
+  await conversation('seen');
+  await upstream.open('seen');
+  await chat.done();
+  await conversation('stopped');
+  await chat.stop.click();
+  await expect(chat.answers).toContainText('Stopped');
+  // What is told of last comes last: all before it would have been there.
+  await conversation('final');
+  await hide(page);
+  await upstream.open('final');
+  await expect.poll(() => shown(page)).toHaveLength(1);
+  expect(await shown(page)).toEqual([{ title: 'final', body: 'Well' }]);
+});
+
+test.describe('an answer that is not long', () => {
+  test.use({ settings: '[timeouts]\nlong_answer_seconds = 3600' });
+
+  test('is not told', async ({ chat, context, page, upstream }) => {
+    await record(context, 'granted');
+    await upstream.script({ steps: [{ text: 'Well' }, { gate: 'end' }] });
+    await page.clock.install();
+    await chat.open();
+    await bell(page).click();
+    await chat.begin('Is it?');
+    await expect(chat.answers).toContainText('Well');
+    await hide(page);
+    await upstream.open('end');
+    await expect(page).toHaveTitle(/^\(1\)/);
+    await page.clock.fastForward(10_000);
+    expect(await shown(page)).toEqual([]);
+  });
+});

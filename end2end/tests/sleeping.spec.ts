@@ -1,0 +1,138 @@
+/** Tabs that nobody sees, that the browser froze, or that slept with the whole machine. */
+import { takeClock } from '../support/clock.ts';
+import { EventStream } from '../support/events.ts';
+import { freeze, hide, show } from '../support/presence.ts';
+import { Requests } from '../support/requests.ts';
+import { expect, test } from '../support/test.ts';
+
+test.beforeEach(({ browserLog }) => {
+  // Each connection that cannot be made or breaks is in the browser's log.
+  browserLog.allow(/Failed to load resource: net::ERR_/);
+});
+
+test('of the hidden tabs all but one close their streams; each catches up once when it is seen', async ({ chat, newTab, upstream }) => {
+  await upstream.script({ steps: [{ text: 'One' }, { gate: 'two' }, { text: ', two' }, { gate: 'three' }, { text: ', three.' }] });
+  const first = new Requests(chat.page);
+  await chat.open();
+  const path = await chat.begin('Count');
+  await expect(chat.answers).toContainText('One');
+  await hide(chat.page);
+  const other = await newTab();
+  const second = new Requests(other.page);
+  await other.open(path);
+  await hide(other.page);
+  await expect.poll(() => second.open('/api/events')).toBe(0);
+  expect(first.open('/api/events'), 'the first goes on').toBe(1);
+  await upstream.open('two');
+  await expect(chat.answers).toContainText('One, two');
+  await expect(other.answers.locator('.prose'), 'nobody tells the other').toHaveText('One');
+
+  const [streams, snapshots] = [second.made('/api/events'), second.made('/rpc/conversation')];
+  await show(other.page);
+  await expect(other.answers.locator('.prose')).toHaveText('One, two');
+  await upstream.open('three');
+  for (const tab of [chat, other]) await expect(tab.answers.locator('.prose')).toHaveText('One, two, three.');
+  expect(second.made('/api/events') - streams, 'one stream brought it').toBe(1);
+  expect(second.made('/rpc/conversation') - snapshots, 'and no snapshot').toBe(0);
+  expect(first.made('/api/events'), 'the first has the one that it began with').toBe(1);
+});
+
+test('a tab that is opened in the background holds no stream until it is seen', async ({ chat, newTab, parlor }) => {
+  await chat.open();
+  await hide(chat.page);
+  const other = await newTab();
+  await other.page.addInitScript(() => Object.defineProperty(document, 'hidden', { configurable: true, get: () => true }));
+  const requests = new Requests(other.page);
+  await other.open();
+  await (await EventStream.chat(parlor.url, { message: 'Meanwhile' })).rest();
+  await expect(chat.titles, 'the one that follows').toHaveText(['Meanwhile']);
+  expect(requests.made('/api/events')).toBe(0);
+  await show(other.page);
+  await expect(other.titles).toHaveText(['Meanwhile']);
+  expect(requests.made('/api/events')).toBe(1);
+});
+
+test('a page that the browser froze in mid-answer shows all of it when it wakes', async ({ chat, page, upstream }) => {
+  await upstream.script({ steps: [{ text: 'One' }, { gate: 'two' }, { text: ', **two**' }, { gate: 'three' }, { text: ', three.' }] });
+  await chat.open();
+  await chat.begin('Count');
+  await expect(chat.answers).toContainText('One');
+  const wake = await freeze(page);
+  await upstream.open('two');
+  await upstream.reached('three');
+  await wake();
+  await expect(chat.answers.locator('.prose')).toHaveText('One, two');
+  await upstream.open('three');
+  await chat.done();
+  const live = await chat.messages.innerText();
+  expect(live).toContain('One, two, three.');
+  await chat.reload();
+  expect(await chat.messages.innerText()).toBe(live);
+});
+
+test('a page that was frozen while the server was started again shows what became of the answer', async ({ chat, page, parlor, upstream }) => {
+  await upstream.script({ steps: [{ text: 'One' }, { gate: 'two' }, { text: ', two' }, { gate: 'never' }] });
+  await chat.open();
+  await chat.begin('Count');
+  await expect(chat.answers).toContainText('One');
+  const wake = await freeze(page);
+  await upstream.open('two');
+  await upstream.reached('never');
+  await parlor.restart();
+  await wake();
+  await expect(chat.problem).toContainText('The answer was interrupted.');
+  await expect(chat.answers.locator('.prose')).toHaveText('One, two');
+  await expect(page.getByText('Reconnecting…')).toHaveCount(0);
+  const live = await chat.messages.innerText();
+  await chat.reload();
+  expect(await chat.messages.innerText()).toBe(live);
+});
+
+const count = [{ text: 'One' }, { gate: 'two' }, { text: ', two' }, { gate: 'three' }, { text: ', three.' }];
+
+test('a connection that has gone dead without a word is noticed by its silence', async ({ chat, page, line, upstream }) => {
+  await upstream.script({ steps: count });
+  await takeClock(page);
+  await chat.open(line.url);
+  await chat.begin('Count');
+  await expect(chat.answers).toContainText('One');
+  line.silence();
+  await upstream.open('two');
+  await upstream.reached('three');
+  const streams = new Requests(page);
+  await page.clock.fastForward(30_000);
+  expect(streams.made('/api/events'), 'it may still be a pause').toBe(0);
+  line.mend();
+  await page.clock.fastForward(11_000);
+  await expect(chat.answers.locator('.prose')).toHaveText('One, two');
+  await upstream.open('three');
+  await expect(chat.answers.locator('.prose')).toHaveText('One, two, three.');
+});
+
+for (const [what, wake] of [
+  ['is looked at', (page: import('@playwright/test').Page) => show(page)],
+  ['has a network again', (page: import('@playwright/test').Page) => page.evaluate(() => void window.dispatchEvent(new Event('online')))],
+] as const) {
+  test(`a page that slept with the whole machine follows again as soon as it ${what}`, async ({ chat, page, line, upstream }) => {
+    await upstream.script({ steps: count });
+    await takeClock(page);
+    await chat.open(line.url);
+    await chat.begin('Count');
+    await expect(chat.answers).toContainText('One');
+    // The connection is gone, and the page's timers stand still while the clock on the wall goes on for an hour.
+    line.silence();
+    await upstream.open('two');
+    await upstream.reached('three');
+    await page.clock.pauseAt(new Date(Date.now() + 1000));
+    await page.clock.setSystemTime(new Date(Date.now() + 3_600_000));
+    line.mend();
+    const stream = page.waitForRequest('**/api/events?*');
+    await wake(page);
+    await stream;
+    await page.clock.resume();
+    await expect(chat.answers.locator('.prose')).toHaveText('One, two');
+    await upstream.open('three');
+    await chat.done();
+    await expect(chat.answers.locator('.prose')).toHaveText('One, two, three.');
+  });
+}

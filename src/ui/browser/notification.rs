@@ -1,0 +1,79 @@
+//! Notifications of the system, where the browser has them and the person allows them.
+
+use js_sys::{Array, Function, Object, Promise, Reflect};
+use leptos::{
+    prelude::{document, window},
+    task::spawn_local,
+};
+use wasm_bindgen::{JsCast, JsValue, closure::Closure};
+use wasm_bindgen_futures::JsFuture;
+
+use super::Permission;
+
+fn class() -> Option<Function> {
+    get(&window(), "Notification")?.dyn_into().ok()
+}
+
+fn get(object: &JsValue, name: &str) -> Option<JsValue> {
+    Reflect::get(object, &JsValue::from_str(name)).ok()
+}
+
+/// Whether notifications may be shown.
+pub fn notification_permission() -> Permission {
+    let permission = class().and_then(|class| get(&class, "permission")?.as_string());
+    match permission.as_deref() {
+        None => Permission::Impossible,
+        Some("granted") => Permission::Granted,
+        Some("denied") => Permission::Denied,
+        Some(_) => Permission::NotAsked,
+    }
+}
+
+/// Has the browser ask the person. Only for the moment in which they press something.
+pub fn ask_for_notifications(answered: impl FnOnce(Permission) + 'static) {
+    spawn_local(async move {
+        let possible = async {
+            let class = class()?;
+            // Some browsers have the class and never make a notification of it. Without permission none is shown.
+            Reflect::construct(&class, &Array::of1(&JsValue::from_str(""))).ok()?;
+            let ask: Function = get(&class, "requestPermission")?.dyn_into().ok()?;
+            let asked = ask.call0(&class).ok()?;
+            JsFuture::from(Promise::resolve(&asked)).await.ok()
+        };
+        answered(match possible.await {
+            Some(_) => notification_permission(),
+            None => Permission::Impossible,
+        });
+    });
+}
+
+/// Shows a notification. Pressing it brings the page to the front. Of the same `tag` there is one.
+pub fn notify(title: &str, body: &str, tag: &str, pressed: impl FnOnce() + 'static) {
+    let Some(class) = class() else { return };
+    let options = Object::new();
+    for (field, value) in [("body", body), ("tag", tag), ("icon", "/favicon.svg")] {
+        let _ = Reflect::set(&options, &JsValue::from_str(field), &JsValue::from_str(value));
+    }
+    let Ok(notification) = Reflect::construct(&class, &Array::of2(&JsValue::from_str(title), &options))
+    else {
+        return;
+    };
+    let shown = notification.clone();
+    let call = Closure::once_into_js(move || {
+        let _ = window().focus();
+        if let Some(close) = get(&shown, "close").and_then(|close| close.dyn_into::<Function>().ok()) {
+            let _ = close.call0(&shown);
+        }
+        pressed();
+    });
+    let _ = Reflect::set(&notification, &JsValue::from_str("onclick"), &call);
+}
+
+/// How long an answer takes, in milliseconds, that is worth a notification. The server says so in the page.
+pub fn long_answer_ms() -> f64 {
+    let root = document().document_element();
+    let ms = root.and_then(|root| root.get_attribute("data-long-answer-ms"));
+    // A whole number: reading others takes 15 KB of WASM.
+    let ms: Option<u32> = ms.and_then(|ms| ms.parse().ok());
+    ms.map_or(f64::INFINITY, f64::from)
+}

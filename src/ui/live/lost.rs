@@ -1,0 +1,114 @@
+//! What a page shows and the server has no record of: its data were replaced by older ones.
+
+use crate::protocol::{Message, MessageBody, MessageId, Transcript};
+
+/// Messages that are on the screen and nowhere else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The message on the server after which they stood; `None` if they were the first.
+    pub after: Option<MessageId>,
+    pub messages: Vec<Message>,
+}
+
+/// What `held`, which is on the screen, has and the server's `now` has not. Without `now` there is no such
+/// conversation any more. An answer of which the server has only the beginning is lost too.
+pub fn lost(held: &Transcript, now: Option<&Transcript>) -> Option<Lost> {
+    let known = |message: &Message| now.and_then(|now| now.message(message.id));
+    // What is older than a snapshot's first message may just not be in it.
+    let begins = now.and_then(|now| now.messages.first().map(|first| first.created_at));
+    let is_lost = |message: &&Message| {
+        begins.is_none_or(|begins| message.created_at >= begins)
+            && length(message) > known(message).map_or(0, length)
+    };
+    let branch = held.branch();
+    let messages: Vec<Message> = branch.iter().copied().filter(is_lost).cloned().collect();
+    let first = messages.first()?.id;
+    let mut before = branch
+        .iter()
+        .take_while(|message| message.id != first)
+        .collect::<Vec<_>>();
+    before.extend(branch.iter().find(|message| message.id == first));
+    let after = before.into_iter().rev().find(|message| known(message).is_some());
+    Some(Lost {
+        after: after.map(|message| message.id),
+        messages,
+    })
+}
+
+/// How much there is to read.
+fn length(message: &Message) -> usize {
+    match &message.body {
+        MessageBody::User { text } => text.len(),
+        MessageBody::Assistant(assistant) => {
+            let parts = assistant.nodes.iter().flat_map(|node| &node.parts);
+            parts.map(|part| part.text().len()).sum()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::live::story::Story;
+
+    fn ids(held: &Transcript, from: usize) -> Vec<MessageId> {
+        held.branch()[from..].iter().map(|message| message.id).collect()
+    }
+
+    fn found(held: &Transcript, now: Option<&Transcript>) -> Option<(Option<MessageId>, Vec<MessageId>)> {
+        let lost = lost(held, now)?;
+        Some((
+            lost.after,
+            lost.messages.iter().map(|message| message.id).collect(),
+        ))
+    }
+
+    #[test]
+    fn what_the_server_has_is_not_lost() {
+        let story = Story::new("Hello", &["one ", "two"]);
+        let whole = story.after(story.events.len());
+        assert_eq!(found(&whole, Some(&whole)), None);
+        assert_eq!(
+            found(&story.after(5), Some(&whole)),
+            None,
+            "there is more of it by now"
+        );
+        assert_eq!(
+            found(&story.after(3), None).map(|(_, lost)| lost.len()),
+            Some(1),
+            "an answer without a word is nothing"
+        );
+    }
+
+    #[test]
+    fn what_only_the_page_has_is_found_with_its_place() {
+        let story = Story::new("Hello", &["one ", "two"]);
+        let whole = story.after(story.events.len());
+        let all = ids(&whole, 0);
+        assert_eq!(found(&whole, None), Some((None, all.clone())));
+        // The server has the question, and then the beginning of the answer.
+        let (question, answer) = (all[0], all[1]);
+        assert_eq!(
+            found(&whole, Some(&story.after(2))),
+            Some((Some(question), vec![answer]))
+        );
+        assert_eq!(
+            found(&whole, Some(&story.after(4))),
+            Some((Some(answer), vec![answer]))
+        );
+    }
+
+    #[test]
+    fn what_is_older_than_the_snapshot_is_not_lost() {
+        let story = Story::new("Hello", &["one ", "two"]);
+        let whole = story.after(story.events.len());
+        let mut page = whole.clone();
+        page.messages.remove(0);
+        for message in &mut page.messages {
+            message.created_at.0 += 1;
+        }
+        let mut held = whole;
+        held.messages[1].created_at.0 += 1;
+        assert_eq!(found(&held, Some(&page)), None);
+    }
+}

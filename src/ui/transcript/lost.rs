@@ -1,0 +1,65 @@
+//! Messages of which the server has no record: what this page still has of them, to be read and copied.
+
+use leptos::prelude::*;
+
+use super::{Time, icons};
+use crate::{
+    protocol::{AssistantMessage, Message, MessageBody},
+    ui::{
+        copy::CopyButton,
+        erase::Erase,
+        live::LostRow,
+        markdown::{MarkdownState, MarkdownView},
+    },
+};
+
+/// The messages, and what is the matter with them.
+pub fn lost(row: LostRow) -> AnyView {
+    let messages = row.messages.iter().map(message).collect_view();
+    view! {
+        <section class="lost" aria-label="Not on the server">
+            <p class="lost-note" role="status">
+                {icons::alert()}
+                <span>
+                    <strong>"Incomplete:"</strong>
+                    " the server has no record of what stands here, perhaps because older data were restored. Copy what \
+                     you need: it goes with this page."
+                </span>
+            </p>
+            {messages}
+        </section>
+    }
+    .erase()
+}
+
+fn message(message: &Message) -> AnyView {
+    let (name, text, shown) = match &message.body {
+        MessageBody::User { text } => (
+            "You",
+            text.clone(),
+            view! { <div class="question-text" dir="auto">{text.clone()}</div> }.erase(),
+        ),
+        MessageBody::Assistant(assistant) => ("Answer", assistant.text(), answer(message, assistant)),
+    };
+    let class = match message.body {
+        MessageBody::User { .. } => "message question",
+        MessageBody::Assistant(_) => "message answer",
+    };
+    view! {
+        <article class=class aria-label=name>
+            <h2 class="visually-hidden">{name}</h2>
+            {shown}
+            <footer class="message-foot">
+                <Time at=message.created_at/>
+                <CopyButton name="Copy" text=move || text.clone()/>
+            </footer>
+        </article>
+    }
+    .erase()
+}
+
+fn answer(message: &Message, assistant: &AssistantMessage) -> AnyView {
+    let prefix = ["lost-", &message.id.to_string()].concat();
+    let state = MarkdownState::finished(&assistant.text());
+    view! { <div class="prose"><MarkdownView state prefix/></div> }.erase()
+}
