@@ -149,17 +149,21 @@ async fn write(storage: Arc<dyn Storage>, hub: Arc<Hub>, mut queues: Queues) {
             .into_iter()
             .map(|entry| (entry.change, entry.done))
             .unzip();
+        crash_point!("journal::taken", if changes.iter().any(Change::is_end));
         let mut delay = RETRY.0;
         while !changes.is_empty() {
             match storage.commit(clock::now(), &changes).await {
                 Ok(committed) => {
+                    crash_point!("journal::committed", if changes.iter().any(Change::is_end));
                     hub.publish(&committed.events);
+                    crash_point!("journal::published", if changes.iter().any(Change::is_end));
                     for (done, outcome) in waiting.drain(..).zip(committed.outcomes) {
                         if let Some(done) = done {
                             // Who asked may have gone; the change is made all the same.
                             let _ = done.send(outcome.map_err(JournalError::from));
                         }
                     }
+                    crash_point!("journal::answered", if changes.iter().any(Change::is_end));
                     break;
                 }
                 Err(error) => {

@@ -233,6 +233,8 @@ impl Runs {
                 }
             };
             runs.drive(run, place.stop.clone()).await;
+            drop(place);
+            crash_point!("runs::left");
         });
         match answered.await.map_err(|_| JournalError::Unavailable)?? {
             Outcome::Started { started, .. } => Ok(started),

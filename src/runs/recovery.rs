@@ -21,6 +21,7 @@ impl Runs {
     /// Ends what an earlier process left running. What those runs had produced is kept.
     pub async fn recover(&self) -> Result<usize, StorageError> {
         let left = self.0.storage.runs_at_work().await?;
+        crash_point!("recovery::found", if !left.is_empty());
         let down = broke_off("interrupted", "Parlor went down before the answer was finished.");
         // Together, so that the journal commits them together.
         stream::iter(&left)
@@ -28,6 +29,7 @@ impl Runs {
                 self.end_as_stored(run.key, RunStatus::Interrupted, Some(down.clone()))
             })
             .await;
+        crash_point!("recovery::done", if !left.is_empty());
         Ok(left.len())
     }
 
@@ -54,6 +56,7 @@ impl Runs {
         };
         let event = EventBody::ended(status, error, clock::now());
         apply_to_run(assistant, &event);
+        crash_point!("recovery::ending");
         self.submit_or_warn(Change::End {
             run,
             events: vec![event],

@@ -93,6 +93,13 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// Whether it ends a run.
+    pub fn is_end(&self) -> bool {
+        matches!(self, Self::End { .. })
+    }
+}
+
 /// How a run starts, besides what its intent says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {

@@ -1,5 +1,7 @@
 //! The real binary as a process: killed, stopped, started again.
 
+mod client;
+mod failpoints;
 mod kill;
 mod term;
 
@@ -28,17 +30,26 @@ impl Server {
     }
 
     async fn start_at(data: &Path, upstream: &Upstream, addr: &str) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_parlor"))
+        Self::run(&mut Self::command(data, upstream, addr)).await
+    }
+
+    /// The command that starts it.
+    fn command(data: &Path, upstream: &Upstream, addr: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_parlor"));
+        command
             .args(["serve", "--addr", addr, "--data"])
             .arg(data)
             .current_dir(data)
             .env("OPENAI_BASE_URL", upstream.url())
             .env("OPENAI_API_KEY", "none")
             .env("PARLOR_LOG", "error")
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .expect("the server starts");
+            .kill_on_drop(true);
+        command
+    }
+
+    /// Starts it with a command, and waits until it is ready.
+    async fn run(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
         let line = timeout(SOON, lines.next_line())
             .await
