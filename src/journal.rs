@@ -13,7 +13,7 @@ use crate::{
     clock,
     hub::Hub,
     protocol::{EventBody, MessageId},
-    storage::{Change, Outcome, Refusal, RunKey, Storage},
+    storage::{Change, Outcome, Refusal, RunKey, Storage, Trouble},
 };
 
 /// How many changes may wait.
@@ -29,7 +29,7 @@ pub enum JournalError {
     Refused(#[from] Refusal),
     /// Storage did not work. Nothing was changed.
     #[error("storage does not work")]
-    Unavailable,
+    Unavailable(Trouble),
 }
 
 /// The way to the writer. Clones lead to the same one.
@@ -77,8 +77,10 @@ impl Journal {
             change,
             done: Some(done),
         };
-        queue.send(entry).await.map_err(|_| JournalError::Unavailable)?;
-        outcome.await.map_err(|_| JournalError::Unavailable)?
+        // The writer is gone: the process ends.
+        let gone = JournalError::Unavailable(Trouble::Other);
+        queue.send(entry).await.map_err(|_| gone)?;
+        outcome.await.map_err(|_| gone)?
     }
 
     /// Adds to a run's output. It is committed in order, and never lost while the process lives.
@@ -119,23 +121,23 @@ impl Queues {
         came
     }
 
-    /// Lets time pass, and tells everybody who wants something meanwhile that storage does not work.
-    async fn refuse_for(&mut self, time: Duration) {
+    /// Lets time pass, and tells everybody who wants something meanwhile why storage does not work.
+    async fn refuse_for(&mut self, time: Duration, trouble: Trouble) {
         let over = tokio::time::sleep(time);
         tokio::pin!(over);
         loop {
             tokio::select! {
                 () = &mut over => return,
-                Some(entry) = self.intents.recv() => refuse(entry.done),
+                Some(entry) = self.intents.recv() => refuse(entry.done, trouble),
             }
         }
     }
 }
 
-fn refuse(done: Option<Done>) {
+fn refuse(done: Option<Done>, trouble: Trouble) {
     if let Some(done) = done {
         // Who asked may have gone.
-        let _ = done.send(Err(JournalError::Unavailable));
+        let _ = done.send(Err(JournalError::Unavailable(trouble)));
     }
 }
 
@@ -168,8 +170,9 @@ async fn write(storage: Arc<dyn Storage>, hub: Arc<Hub>, mut queues: Queues) {
                 }
                 Err(error) => {
                     tracing::error!(%error, "could not commit; trying again in {delay:?}");
-                    (changes, waiting) = keep_output(changes, waiting);
-                    queues.refuse_for(delay).await;
+                    let trouble = error.trouble();
+                    (changes, waiting) = keep_output(changes, waiting, trouble);
+                    queues.refuse_for(delay, trouble).await;
                     delay = (delay * 2).min(RETRY.1);
                 }
             }
@@ -178,12 +181,16 @@ async fn write(storage: Arc<dyn Storage>, hub: Arc<Hub>, mut queues: Queues) {
 }
 
 /// A person is told at once that storage does not work. What runs have produced is kept and tried again.
-fn keep_output(changes: Vec<Change>, waiting: Vec<Option<Done>>) -> (Vec<Change>, Vec<Option<Done>>) {
+fn keep_output(
+    changes: Vec<Change>,
+    waiting: Vec<Option<Done>>,
+    trouble: Trouble,
+) -> (Vec<Change>, Vec<Option<Done>>) {
     let (output, wanted): (Vec<_>, Vec<_>) = changes
         .into_iter()
         .zip(waiting)
         .partition(|(change, _)| is_output(change));
-    wanted.into_iter().for_each(|(_, done)| refuse(done));
+    wanted.into_iter().for_each(|(_, done)| refuse(done, trouble));
     output.into_iter().unzip()
 }
 

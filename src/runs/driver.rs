@@ -183,7 +183,7 @@ async fn end(runs: &Inner, run: RunKey, agent: &Agent, event: EventBody) {
         Ok(_) => crash_point!("runs::ended"),
         // The conversation was deleted meanwhile.
         Err(JournalError::Refused(_)) => {}
-        Err(JournalError::Unavailable) => {
+        Err(JournalError::Unavailable(_)) => {
             tracing::error!(run = %run.message_id, "the journal is gone; the run is ended at the next start");
         }
     }

@@ -38,19 +38,19 @@ impl Seen {
     }
 
     /// Asks for a turn and reads until the connection ends or breaks. Tells `begun` when the first of the answer is there.
-    pub async fn until_the_end(
-        url: String,
-        ask: Value,
+    pub async fn until_the_end(url: String, ask: Value, begun: Option<oneshot::Sender<MessageId>>) -> Self {
+        match post(&url, &ask).await {
+            Ok(response) => Self::rest_of(response, begun).await,
+            Err(_) => Self::default(),
+        }
+    }
+
+    /// The same, of a turn that was asked for.
+    pub async fn rest_of(
+        mut response: reqwest::Response,
         mut begun: Option<oneshot::Sender<MessageId>>,
     ) -> Self {
         let mut seen = Self::default();
-        let request = reqwest::Client::new()
-            .post(format!("{url}/api/chat/stream"))
-            .header("content-type", "application/json")
-            .body(ask.to_string());
-        let Ok(mut response) = request.send().await else {
-            return seen;
-        };
         let mut decoder = Decoder::new(1 << 20);
         let mut frames = Vec::new();
         while let Ok(Some(chunk)) = response.chunk().await {
@@ -65,6 +65,13 @@ impl Seen {
         }
         seen
     }
+}
+
+/// Asks for a turn.
+pub async fn post(url: &str, ask: &Value) -> reqwest::Result<reqwest::Response> {
+    let request = reqwest::Client::new().post(format!("{url}/api/chat/stream"));
+    let request = request.header("content-type", "application/json");
+    request.body(ask.to_string()).send().await
 }
 
 /// A run's message, as the server has it.
