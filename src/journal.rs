@@ -19,6 +19,9 @@ use crate::{
 /// How many changes may wait.
 const QUEUE: usize = 1024;
 
+/// How long a delta may become by joining others: who reads the log holds whole events in memory.
+const MERGED_BYTES: usize = 16 << 10;
+
 /// How long the journal waits before it tries again what could not be committed: at first, and at most.
 const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
@@ -249,93 +252,12 @@ fn push_merged(events: &mut Vec<EventBody>, event: EventBody) {
                 text: next,
                 ..
             },
-        ) if (*node, *part) == (*next_node, *next_part) => text.push_str(next),
+        ) if (*node, *part) == (*next_node, *next_part) && text.len() + next.len() <= MERGED_BYTES => {
+            text.push_str(next);
+        }
         _ => events.push(event),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::protocol::{ConversationId, UserId};
-
-    fn run() -> RunKey {
-        RunKey {
-            user_id: UserId::LOCAL,
-            conversation_id: ConversationId::new(),
-            message_id: MessageId::new(),
-        }
-    }
-
-    fn text(offset: usize, text: &str) -> EventBody {
-        EventBody::TextDelta {
-            node: 0,
-            part: 0,
-            offset,
-            text: text.into(),
-        }
-    }
-
-    fn append(run: RunKey, event: EventBody) -> Entry {
-        Entry {
-            change: Change::Append {
-                run,
-                events: vec![event],
-            },
-            done: None,
-        }
-    }
-
-    #[test]
-    fn deltas_of_one_part_are_joined_and_nothing_moves_across_another_change() {
-        let (a, b) = (run(), run());
-        let rename = || Change::Rename {
-            user_id: UserId::LOCAL,
-            conversation_id: a.conversation_id,
-            title: "x".into(),
-        };
-        let merged = merge(
-            [
-                append(a, text(0, "He")),
-                append(b, text(0, "1")),
-                append(a, text(2, "llo")),
-                append(
-                    b,
-                    EventBody::Status {
-                        message: "busy".into(),
-                    },
-                ),
-                append(b, text(1, "2")),
-                Entry {
-                    change: rename(),
-                    done: None,
-                },
-                append(a, text(5, "!")),
-            ]
-            .into_iter(),
-        );
-        let seen: Vec<String> = merged.iter().map(|entry| format!("{:?}", entry.change)).collect();
-        let expected = [
-            Change::Append {
-                run: a,
-                events: vec![text(0, "Hello")],
-            },
-            Change::Append {
-                run: b,
-                events: vec![
-                    text(0, "1"),
-                    EventBody::Status {
-                        message: "busy".into(),
-                    },
-                    text(1, "2"),
-                ],
-            },
-            rename(),
-            Change::Append {
-                run: a,
-                events: vec![text(5, "!")],
-            },
-        ];
-        assert_eq!(seen, expected.map(|change| format!("{change:?}")));
-    }
-}
+mod tests;

@@ -81,6 +81,11 @@ impl Server {
         Ok(Self { app, writer })
     }
 
+    /// Those who listen to what happens.
+    pub fn hub(&self) -> Arc<Hub> {
+        self.app.hub.clone()
+    }
+
     /// Answers what comes in at `listener` until `signal` is ready; then ends runs and streams and returns.
     pub async fn serve(
         self,
