@@ -19,6 +19,10 @@ use crate::{
 const USER_BACKLOG: usize = 512;
 const RUN_BACKLOG: usize = 64;
 
+/// How long an event may be that is handed over live. Longer ones are read from the log by whoever wants them: otherwise one
+/// subscriber that does not read would keep a backlog of them in memory, however long they are.
+const LIVE_BYTES: usize = 2 << 10;
+
 /// How many events one read of the log brings.
 const PAGE: usize = 500;
 
@@ -31,7 +35,15 @@ pub enum Topic {
     Run(UserId, MessageId),
 }
 
-type Sender = broadcast::Sender<Arc<LoggedEvent>>;
+type Sender = broadcast::Sender<Live>;
+
+/// What subscribers are handed.
+#[derive(Clone, Debug)]
+enum Live {
+    Event(Arc<LoggedEvent>),
+    /// An event at this position is in the log, and too long to be kept for those who fall behind.
+    InLog(Position),
+}
 
 /// The live subscribers of this process.
 #[derive(Debug, Default)]
@@ -44,17 +56,28 @@ impl Hub {
     pub fn publish(&self, events: &[Arc<LoggedEvent>]) {
         let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         for event in events {
+            let live = if event.json.len() > LIVE_BYTES {
+                Live::InLog(event.event.position)
+            } else {
+                Live::Event(event.clone())
+            };
             let run = event.event.message_id.map(|run| Topic::Run(event.user_id, run));
             for topic in [Some(Topic::User(event.user_id)), run].into_iter().flatten() {
                 if let Some(sender) = topics.get(&topic) {
                     // The last listener may be just about to leave.
-                    let _ = sender.send(event.clone());
+                    let _ = sender.send(live.clone());
                 }
             }
         }
     }
 
-    fn subscribe(&self, topic: Topic) -> broadcast::Receiver<Arc<LoggedEvent>> {
+    /// How many listen now.
+    pub fn listeners(&self) -> usize {
+        let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        topics.values().map(Sender::receiver_count).sum()
+    }
+
+    fn subscribe(&self, topic: Topic) -> broadcast::Receiver<Live> {
         let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         let backlog = match topic {
             Topic::User(_) => USER_BACKLOG,
@@ -67,7 +90,7 @@ impl Hub {
     }
 
     /// Forgets a topic with its last listener.
-    fn leave(&self, topic: Topic, leaving: broadcast::Receiver<Arc<LoggedEvent>>) {
+    fn leave(&self, topic: Topic, leaving: broadcast::Receiver<Live>) {
         let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         // Only now, so that of two that leave together one is the last.
         drop(leaving);
@@ -93,7 +116,7 @@ pub struct Follower {
     hub: Arc<Hub>,
     storage: Arc<dyn Storage>,
     topic: Topic,
-    live: broadcast::Receiver<Arc<LoggedEvent>>,
+    live: broadcast::Receiver<Live>,
     cursor: Position,
     /// Events read from the log and not yet given.
     page: VecDeque<LoggedEvent>,
@@ -140,8 +163,8 @@ impl Follower {
                 continue;
             }
             match self.live.recv().await {
-                Ok(logged) => {
-                    if let Some(event) = self.take(logged) {
+                Ok(live) => {
+                    if let Some(event) = self.take(live) {
                         return Ok(Followed::Event(event));
                     }
                 }
@@ -160,8 +183,8 @@ impl Follower {
         }
         while !self.behind {
             match self.live.try_recv() {
-                Ok(logged) => {
-                    if let Some(event) = self.take(logged) {
+                Ok(live) => {
+                    if let Some(event) = self.take(live) {
                         return Some(event);
                     }
                 }
@@ -173,7 +196,14 @@ impl Follower {
     }
 
     /// Accepts a live event if it is new and nothing is missing before it.
-    fn take(&mut self, logged: Arc<LoggedEvent>) -> Option<Arc<LoggedEvent>> {
+    fn take(&mut self, live: Live) -> Option<Arc<LoggedEvent>> {
+        let logged = match live {
+            Live::Event(logged) => logged,
+            Live::InLog(position) => {
+                self.behind = position > self.cursor;
+                return None;
+            }
+        };
         let position = logged.event.position;
         if position <= self.cursor {
             return None;
@@ -212,160 +242,4 @@ impl Drop for Follower {
 }
 
 #[cfg(test)]
-mod tests {
-    use tokio_util::sync::CancellationToken;
-
-    use super::*;
-    use crate::{
-        journal::Journal,
-        protocol::{AssistantMessage, EventBody, IntentId, RunStatus, Timestamp, intent::SendMessage},
-        storage::{Change, Outcome, RunKey, Start, sqlite::Sqlite},
-    };
-
-    /// How a follower behaves.
-    #[derive(Clone, Copy, Debug)]
-    enum Pace {
-        /// Takes each event as it comes.
-        Eager,
-        /// Takes what is there, then lets the others work for a while: it falls behind now and then.
-        Dawdling,
-        /// Subscribes, and reads nothing until all is over.
-        Asleep,
-    }
-
-    /// Follows until the run's last event; gives the positions seen and the text of the deltas.
-    async fn follow(mut follower: Follower, pace: Pace, over: CancellationToken) -> (Vec<u64>, String) {
-        if matches!(pace, Pace::Asleep) {
-            over.cancelled().await;
-        }
-        let (mut positions, mut text) = (Vec::new(), String::new());
-        loop {
-            let Followed::Event(logged) = follower.next().await.unwrap() else {
-                panic!("the log was trimmed")
-            };
-            positions.push(logged.event.position.0);
-            if let EventBody::TextDelta {
-                text: delta, offset, ..
-            } = &logged.event.body
-            {
-                assert!(
-                    text.is_empty() || *offset == text.len(),
-                    "a delta is missing or doubled"
-                );
-                text += delta;
-            }
-            if logged.event.body.terminal_status().is_some() {
-                return (positions, text);
-            }
-            if matches!(pace, Pace::Dawdling) && positions.len() % 7 == 0 {
-                for _ in 0..200 {
-                    tokio::task::yield_now().await;
-                }
-            }
-        }
-    }
-
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow_it_is() {
-        let folder = tempfile::tempdir().unwrap();
-        let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(folder.path()).await.unwrap());
-        let hub = Arc::new(Hub::default());
-        let (journal, _writer) = Journal::start(storage.clone(), hub.clone());
-        let user_id = UserId::LOCAL;
-        let intent = SendMessage {
-            intent_id: IntentId::new(),
-            conversation_id: Default::default(),
-            user_message_id: MessageId::new(),
-            text: "go".into(),
-            model: None,
-        };
-        let start = Start {
-            run: MessageId::new(),
-            default_model: "x/m".into(),
-            fingerprint: String::new(),
-        };
-        let run = RunKey {
-            user_id,
-            conversation_id: intent.conversation_id,
-            message_id: start.run,
-        };
-        let sent = journal
-            .submit(Change::Send {
-                user_id,
-                intent,
-                start,
-            })
-            .await
-            .unwrap();
-        assert!(matches!(sent, Outcome::Started { .. }));
-
-        let over = CancellationToken::new();
-        let mut followers = Vec::new();
-        let mut join = |topic| {
-            for pace in [Pace::Eager, Pace::Dawdling, Pace::Asleep] {
-                let follower = Follower::new(hub.clone(), storage.clone(), topic, Position(0));
-                followers.push((topic, pace, tokio::spawn(follow(follower, pace, over.clone()))));
-            }
-        };
-        let mut written = String::new();
-        for n in 0..900 {
-            if n % 300 == 0 {
-                join(Topic::User(user_id));
-                join(Topic::Run(user_id, run.message_id));
-            }
-            let text = format!("{n} ");
-            let delta = EventBody::TextDelta {
-                node: 0,
-                part: 0,
-                offset: written.len(),
-                text: text.clone(),
-            };
-            written += &text;
-            if n % 5 == 0 {
-                journal.append(run, vec![delta]).await;
-            } else {
-                journal
-                    .submit(Change::Append {
-                        run,
-                        events: vec![delta],
-                    })
-                    .await
-                    .unwrap();
-            }
-        }
-        let event = EventBody::ended(RunStatus::Complete, None, Timestamp(0));
-        let message = AssistantMessage {
-            status: RunStatus::Complete,
-            ..AssistantMessage::started("x/m")
-        };
-        journal
-            .submit(Change::End {
-                run,
-                events: vec![event],
-                message,
-            })
-            .await
-            .unwrap();
-        over.cancel();
-        let head = storage.head(user_id).await.unwrap().0;
-        assert!(
-            head > 600,
-            "the followers can't have fallen behind: {head} events"
-        );
-        for (topic, pace, follower) in followers {
-            let (positions, text) = follower.await.unwrap();
-            assert_eq!(text, written, "{topic:?} {pace:?}");
-            // The conversation's own first event is not the run's.
-            let first = if matches!(topic, Topic::User(_)) { 1 } else { 2 };
-            assert_eq!(
-                positions,
-                (first..=head).collect::<Vec<_>>(),
-                "{topic:?} {pace:?}"
-            );
-        }
-        assert!(
-            hub.topics.lock().unwrap().is_empty(),
-            "topics without listeners are forgotten"
-        );
-    }
-}
+mod tests;

@@ -13,11 +13,14 @@ use crate::{
     clock,
     hub::Hub,
     protocol::{EventBody, MessageId},
-    storage::{Change, Outcome, Refusal, RunKey, Storage},
+    storage::{Change, Outcome, Refusal, RunKey, Storage, Trouble},
 };
 
 /// How many changes may wait.
 const QUEUE: usize = 1024;
+
+/// How long a delta may become by joining others: who reads the log holds whole events in memory.
+const MERGED_BYTES: usize = 16 << 10;
 
 /// How long the journal waits before it tries again what could not be committed: at first, and at most.
 const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
@@ -29,7 +32,7 @@ pub enum JournalError {
     Refused(#[from] Refusal),
     /// Storage did not work. Nothing was changed.
     #[error("storage does not work")]
-    Unavailable,
+    Unavailable(Trouble),
 }
 
 /// The way to the writer. Clones lead to the same one.
@@ -77,8 +80,10 @@ impl Journal {
             change,
             done: Some(done),
         };
-        queue.send(entry).await.map_err(|_| JournalError::Unavailable)?;
-        outcome.await.map_err(|_| JournalError::Unavailable)?
+        // The writer is gone: the process ends.
+        let gone = JournalError::Unavailable(Trouble::Other);
+        queue.send(entry).await.map_err(|_| gone)?;
+        outcome.await.map_err(|_| gone)?
     }
 
     /// Adds to a run's output. It is committed in order, and never lost while the process lives.
@@ -119,23 +124,23 @@ impl Queues {
         came
     }
 
-    /// Lets time pass, and tells everybody who wants something meanwhile that storage does not work.
-    async fn refuse_for(&mut self, time: Duration) {
+    /// Lets time pass, and tells everybody who wants something meanwhile why storage does not work.
+    async fn refuse_for(&mut self, time: Duration, trouble: Trouble) {
         let over = tokio::time::sleep(time);
         tokio::pin!(over);
         loop {
             tokio::select! {
                 () = &mut over => return,
-                Some(entry) = self.intents.recv() => refuse(entry.done),
+                Some(entry) = self.intents.recv() => refuse(entry.done, trouble),
             }
         }
     }
 }
 
-fn refuse(done: Option<Done>) {
+fn refuse(done: Option<Done>, trouble: Trouble) {
     if let Some(done) = done {
         // Who asked may have gone.
-        let _ = done.send(Err(JournalError::Unavailable));
+        let _ = done.send(Err(JournalError::Unavailable(trouble)));
     }
 }
 
@@ -149,23 +154,28 @@ async fn write(storage: Arc<dyn Storage>, hub: Arc<Hub>, mut queues: Queues) {
             .into_iter()
             .map(|entry| (entry.change, entry.done))
             .unzip();
+        crash_point!("journal::taken", if changes.iter().any(Change::is_end));
         let mut delay = RETRY.0;
         while !changes.is_empty() {
             match storage.commit(clock::now(), &changes).await {
                 Ok(committed) => {
+                    crash_point!("journal::committed", if changes.iter().any(Change::is_end));
                     hub.publish(&committed.events);
+                    crash_point!("journal::published", if changes.iter().any(Change::is_end));
                     for (done, outcome) in waiting.drain(..).zip(committed.outcomes) {
                         if let Some(done) = done {
                             // Who asked may have gone; the change is made all the same.
                             let _ = done.send(outcome.map_err(JournalError::from));
                         }
                     }
+                    crash_point!("journal::answered", if changes.iter().any(Change::is_end));
                     break;
                 }
                 Err(error) => {
                     tracing::error!(%error, "could not commit; trying again in {delay:?}");
-                    (changes, waiting) = keep_output(changes, waiting);
-                    queues.refuse_for(delay).await;
+                    let trouble = error.trouble();
+                    (changes, waiting) = keep_output(changes, waiting, trouble);
+                    queues.refuse_for(delay, trouble).await;
                     delay = (delay * 2).min(RETRY.1);
                 }
             }
@@ -174,12 +184,16 @@ async fn write(storage: Arc<dyn Storage>, hub: Arc<Hub>, mut queues: Queues) {
 }
 
 /// A person is told at once that storage does not work. What runs have produced is kept and tried again.
-fn keep_output(changes: Vec<Change>, waiting: Vec<Option<Done>>) -> (Vec<Change>, Vec<Option<Done>>) {
+fn keep_output(
+    changes: Vec<Change>,
+    waiting: Vec<Option<Done>>,
+    trouble: Trouble,
+) -> (Vec<Change>, Vec<Option<Done>>) {
     let (output, wanted): (Vec<_>, Vec<_>) = changes
         .into_iter()
         .zip(waiting)
         .partition(|(change, _)| is_output(change));
-    wanted.into_iter().for_each(|(_, done)| refuse(done));
+    wanted.into_iter().for_each(|(_, done)| refuse(done, trouble));
     output.into_iter().unzip()
 }
 
@@ -238,93 +252,12 @@ fn push_merged(events: &mut Vec<EventBody>, event: EventBody) {
                 text: next,
                 ..
             },
-        ) if (*node, *part) == (*next_node, *next_part) => text.push_str(next),
+        ) if (*node, *part) == (*next_node, *next_part) && text.len() + next.len() <= MERGED_BYTES => {
+            text.push_str(next);
+        }
         _ => events.push(event),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::protocol::{ConversationId, UserId};
-
-    fn run() -> RunKey {
-        RunKey {
-            user_id: UserId::LOCAL,
-            conversation_id: ConversationId::new(),
-            message_id: MessageId::new(),
-        }
-    }
-
-    fn text(offset: usize, text: &str) -> EventBody {
-        EventBody::TextDelta {
-            node: 0,
-            part: 0,
-            offset,
-            text: text.into(),
-        }
-    }
-
-    fn append(run: RunKey, event: EventBody) -> Entry {
-        Entry {
-            change: Change::Append {
-                run,
-                events: vec![event],
-            },
-            done: None,
-        }
-    }
-
-    #[test]
-    fn deltas_of_one_part_are_joined_and_nothing_moves_across_another_change() {
-        let (a, b) = (run(), run());
-        let rename = || Change::Rename {
-            user_id: UserId::LOCAL,
-            conversation_id: a.conversation_id,
-            title: "x".into(),
-        };
-        let merged = merge(
-            [
-                append(a, text(0, "He")),
-                append(b, text(0, "1")),
-                append(a, text(2, "llo")),
-                append(
-                    b,
-                    EventBody::Status {
-                        message: "busy".into(),
-                    },
-                ),
-                append(b, text(1, "2")),
-                Entry {
-                    change: rename(),
-                    done: None,
-                },
-                append(a, text(5, "!")),
-            ]
-            .into_iter(),
-        );
-        let seen: Vec<String> = merged.iter().map(|entry| format!("{:?}", entry.change)).collect();
-        let expected = [
-            Change::Append {
-                run: a,
-                events: vec![text(0, "Hello")],
-            },
-            Change::Append {
-                run: b,
-                events: vec![
-                    text(0, "1"),
-                    EventBody::Status {
-                        message: "busy".into(),
-                    },
-                    text(1, "2"),
-                ],
-            },
-            rename(),
-            Change::Append {
-                run: a,
-                events: vec![text(5, "!")],
-            },
-        ];
-        assert_eq!(seen, expected.map(|change| format!("{change:?}")));
-    }
-}
+mod tests;

@@ -7,6 +7,10 @@
 //! `markdown`, [`ui`]. The rest is the server's.
 #![recursion_limit = "256"]
 
+#[cfg(feature = "ssr")]
+#[macro_use]
+mod crash_point;
+
 pub mod api;
 pub mod markdown;
 pub mod protocol;

@@ -44,6 +44,8 @@ async fn main() -> ExitCode {
         .init();
     let Command::Serve { addr, data, config } = Cli::parse().command;
     allow_many_sockets();
+    // Only what is built for tests has any; there the variable FAILPOINTS says at which of them this process dies.
+    let _failpoints = fail::has_failpoints().then(fail::FailScenario::setup);
     match serve(Overrides {
         file: config,
         addr,

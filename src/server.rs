@@ -20,6 +20,9 @@ use crate::{
     storage::{Storage, StorageError, sqlite::Sqlite},
 };
 
+/// How long a start waits for the end of what an earlier process left running. It takes longer only if storage is in trouble.
+const RECOVERY: Duration = Duration::from_secs(2);
+
 /// How long each of the last steps may take: ending what did not end by itself, connections, the database.
 const CLOSING: Duration = Duration::from_secs(1);
 
@@ -47,12 +50,17 @@ impl Server {
         });
         let (limits, timeouts) = (settings.limits.clone(), settings.timeouts.clone());
         let runs = Runs::new(storage.clone(), journal.clone(), models.clone(), limits, timeouts);
-        let interrupted = runs.recover().await?;
-        if interrupted > 0 {
-            tracing::warn!(
-                interrupted,
-                "answers were at work when the last process ended; what they had is kept"
-            );
+        let mut recovery = Box::pin({
+            let runs = runs.clone();
+            async move { runs.recover().await }
+        });
+        match timeout(RECOVERY, &mut recovery).await {
+            Ok(recovered) => recovered?,
+            // What is there can be read meanwhile.
+            Err(_) => {
+                tracing::error!("what the last process left at work can't be ended yet");
+                tokio::spawn(recovery);
+            }
         }
         let leptos = LeptosOptions::builder().output_name("parlor").build();
         let shutdown = CancellationToken::new();
@@ -68,6 +76,11 @@ impl Server {
             shutdown,
         };
         Ok(Self { app, writer })
+    }
+
+    /// Those who listen to what happens.
+    pub fn hub(&self) -> Arc<Hub> {
+        self.app.hub.clone()
     }
 
     /// Answers what comes in at `listener` until `signal` is ready; then ends runs and streams and returns.

@@ -11,7 +11,7 @@ use crate::{
     journal::JournalError,
     protocol::UserId,
     runs::StartError,
-    storage::{Change, PageSize, Refusal, StorageError},
+    storage::{Change, PageSize, Refusal, StorageError, Trouble},
 };
 
 /// The person (or program) behind a request.
@@ -113,12 +113,27 @@ pub fn not_found() -> ApiError {
 impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> Self {
         tracing::error!(%error, "storage");
-        Self::new(
-            ErrorCode::Unavailable,
-            "Parlor's database does not work just now. Nothing was changed; try again in a moment. The log says \
-             more.",
-        )
+        unavailable(error.trouble())
     }
+}
+
+/// Storage does not work, and what to do.
+fn unavailable(trouble: Trouble) -> ApiError {
+    let message = match trouble {
+        Trouble::Full => {
+            "The disk is full: Parlor can't store anything. Nothing was changed; make room on the disk that holds Parlor's \
+             data, then try again."
+        }
+        Trouble::NotWritable => {
+            "Parlor may not write its data. Nothing was changed; give it write access to its data folder, then try again. \
+             The log says more."
+        }
+        Trouble::Other => {
+            "Parlor's database does not work just now. Nothing was changed; try again in a moment. The log says \
+             more."
+        }
+    };
+    ApiError::new(ErrorCode::Unavailable, message)
 }
 
 impl From<JournalError> for ApiError {
@@ -142,11 +157,7 @@ impl From<JournalError> for ApiError {
                 ErrorCode::IntentReused,
                 "This request's id was used before, for something else. Nothing was changed; send it with a new id.",
             ),
-            JournalError::Unavailable => Self::new(
-                ErrorCode::Unavailable,
-                "Parlor can't store anything just now. Nothing was changed; try again in a moment. The log says \
-                 more.",
-            ),
+            JournalError::Unavailable(trouble) => unavailable(trouble),
         }
     }
 }

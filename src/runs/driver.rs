@@ -195,16 +195,17 @@ async fn call(
 }
 
 async fn end(runs: &Inner, run: RunKey, agent: &Agent, event: EventBody) {
+    crash_point!("runs::ending");
     let end = Change::End {
         run,
         events: vec![event],
         message: agent.message().clone(),
     };
     match runs.journal.submit(end).await {
-        Ok(_) => {}
+        Ok(_) => crash_point!("runs::ended"),
         // The conversation was deleted meanwhile.
         Err(JournalError::Refused(_)) => {}
-        Err(JournalError::Unavailable) => {
+        Err(JournalError::Unavailable(_)) => {
             tracing::error!(run = %run.message_id, "the journal is gone; the run is ended at the next start");
         }
     }

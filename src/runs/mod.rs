@@ -25,7 +25,7 @@ use crate::{
     },
     providers::Models,
     settings::{Limits, Timeouts},
-    storage::{Change, Outcome, Refusal, RunKey, Start, Storage, StorageError},
+    storage::{Change, Outcome, Refusal, RunKey, Start, Storage, StorageError, Trouble},
 };
 
 mod at_work;
@@ -51,7 +51,7 @@ pub enum StartError {
 
 fn unavailable(error: StorageError) -> JournalError {
     tracing::error!(%error, "storage");
-    JournalError::Unavailable
+    JournalError::Unavailable(error.trouble())
 }
 
 /// All runs of this process.
@@ -233,8 +233,13 @@ impl Runs {
                 }
             };
             runs.drive(run, place.stop.clone()).await;
+            drop(place);
+            crash_point!("runs::left");
         });
-        match answered.await.map_err(|_| JournalError::Unavailable)?? {
+        match answered
+            .await
+            .map_err(|_| JournalError::Unavailable(Trouble::Other))??
+        {
             Outcome::Started { started, .. } => Ok(started),
             Outcome::Done | Outcome::Deleted { .. } => Err(JournalError::Refused(Refusal::NotFound).into()),
         }

@@ -19,8 +19,13 @@ const RECOVERED_TOGETHER: usize = 64;
 
 impl Runs {
     /// Ends what an earlier process left running. What those runs had produced is kept.
-    pub async fn recover(&self) -> Result<usize, StorageError> {
+    ///
+    /// # Errors
+    ///
+    /// If they can't be read. What can't be written is tried again until it can.
+    pub async fn recover(&self) -> Result<(), StorageError> {
         let left = self.0.storage.runs_at_work().await?;
+        crash_point!("recovery::found", if !left.is_empty());
         let down = broke_off("interrupted", "Parlor went down before the answer was finished.");
         // Together, so that the journal commits them together.
         stream::iter(&left)
@@ -28,7 +33,14 @@ impl Runs {
                 self.end_as_stored(run.key, RunStatus::Interrupted, Some(down.clone()))
             })
             .await;
-        Ok(left.len())
+        crash_point!("recovery::done", if !left.is_empty());
+        if !left.is_empty() {
+            tracing::warn!(
+                interrupted = left.len(),
+                "answers were at work when the last process ended; what they had is kept"
+            );
+        }
+        Ok(())
     }
 
     /// Ends a run that this process drove and nothing drives any more, with all that it had produced.
@@ -54,6 +66,7 @@ impl Runs {
         };
         let event = EventBody::ended(status, error, clock::now());
         apply_to_run(assistant, &event);
+        crash_point!("recovery::ending");
         self.submit_or_warn(Change::End {
             run,
             events: vec![event],

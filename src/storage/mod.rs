@@ -16,6 +16,9 @@ use crate::protocol::{
     intent::{Continue, Regenerate, SendMessage, Started},
 };
 
+pub use self::error::{StorageError, Trouble};
+
+mod error;
 pub mod sqlite;
 
 #[cfg(test)]
@@ -94,6 +97,13 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// Whether it ends a run.
+    pub fn is_end(&self) -> bool {
+        matches!(self, Self::End { .. })
+    }
+}
+
 /// How a run starts, besides what its intent says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
@@ -166,38 +176,6 @@ pub struct StoredRun {
     pub first_position: Position,
     /// Its last event, once it has ended.
     pub last_position: Option<Position>,
-}
-
-/// Storage does not work: the disk, the file, the database. Not the request's fault.
-#[derive(Debug, thiserror::Error)]
-pub enum StorageError {
-    #[error("the database: {0}")]
-    Database(#[from] sqlx::Error),
-    #[error("the database's schema: {0}")]
-    Migration(#[from] sqlx::migrate::MigrateError),
-    #[error("another Parlor uses it (stop that one, or give this one another folder with --data)")]
-    InUse,
-    #[error(
-        "the database is damaged or is none ({0}). It was left as it is: put back a copy, save what can be saved with \
-         `sqlite3 parlor.db .recover`, or move it away to begin anew"
-    )]
-    Damaged(Box<dyn sqlx::error::DatabaseError>),
-    #[error(
-        "it was written by a newer Parlor (its schema has step {0}, which this one does not know). It was left as it is: \
-         start that version, or give this one another folder with --data"
-    )]
-    Newer(i64),
-    #[error("the data folder: {0}")]
-    Folder(#[from] std::io::Error),
-    #[error("what is stored can't be read: {0}")]
-    Unreadable(#[from] serde_json::Error),
-    #[error("an id that is stored can't be read: {0}")]
-    UnreadableId(#[from] uuid::Error),
-    #[error(
-        "this build contains SQLite {0}, which can lose commits (see https://sqlite.org/wal.html, the \
-         “WAL-reset bug”); 3.51.3 is the first without that fault"
-    )]
-    OldSqlite(String),
 }
 
 /// How much of a log is read at a time: what a reader that is slow holds in memory.

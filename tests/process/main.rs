@@ -1,13 +1,20 @@
 //! The real binary as a process: killed, stopped, started again.
 
+mod client;
+mod failpoints;
 mod kill;
+#[cfg(target_os = "linux")]
+mod read_only;
 mod term;
+#[cfg(target_os = "linux")]
+mod trouble;
 
 use std::{path::Path, process::Stdio, time::Duration};
 
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     process::{Child, Command},
+    sync::watch,
     time::timeout,
 };
 use upstream::Upstream;
@@ -19,6 +26,8 @@ const SOON: Duration = Duration::from_secs(20);
 struct Server {
     child: Child,
     url: String,
+    /// What it has said to its log so far.
+    log: watch::Receiver<Vec<String>>,
 }
 
 impl Server {
@@ -28,17 +37,28 @@ impl Server {
     }
 
     async fn start_at(data: &Path, upstream: &Upstream, addr: &str) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_parlor"))
+        Self::run(&mut Self::command(data, upstream, addr)).await
+    }
+
+    /// The command that starts it.
+    fn command(data: &Path, upstream: &Upstream, addr: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_parlor"));
+        command
             .args(["serve", "--addr", addr, "--data"])
             .arg(data)
             .current_dir(data)
             .env("OPENAI_BASE_URL", upstream.url())
             .env("OPENAI_API_KEY", "none")
             .env("PARLOR_LOG", "error")
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .expect("the server starts");
+            .kill_on_drop(true);
+        command
+    }
+
+    /// Starts it with a command, and waits until it is ready.
+    async fn run(command: &mut Command) -> Self {
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the server starts");
+        let log = log_of(&mut child);
         let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
         let line = timeout(SOON, lines.next_line())
             .await
@@ -48,7 +68,16 @@ impl Server {
         Self {
             child,
             url: url.to_owned(),
+            log,
         }
+    }
+
+    /// Waits until its log has a line with these words, after so many others.
+    async fn says_after(&self, lines: usize, words: &str) {
+        let said = |log: &Vec<String>| log.iter().skip(lines).any(|line| line.contains(words));
+        let mut log = self.log.clone();
+        let said = timeout(SOON, log.wait_for(said)).await;
+        assert!(said.is_ok_and(|said| said.is_ok()), "{:?}", self.log.borrow());
     }
 
     /// Ends it as a power cut would.
@@ -63,4 +92,17 @@ impl Server {
         let sent = Command::new("kill").args(["-TERM", &pid]).status().await;
         assert!(sent.expect("kill").success());
     }
+}
+
+/// Reads what a process says to its log, and says it again for whoever looks at the test.
+fn log_of(child: &mut Child) -> watch::Receiver<Vec<String>> {
+    let (says, log) = watch::channel(Vec::new());
+    let mut lines = BufReader::new(child.stderr.take().expect("its log")).lines();
+    tokio::spawn(async move {
+        while let Ok(Some(line)) = lines.next_line().await {
+            eprintln!("{line}");
+            says.send_modify(|said: &mut Vec<String>| said.push(line));
+        }
+    });
+    log
 }

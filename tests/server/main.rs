@@ -6,5 +6,6 @@ mod faults;
 mod nginx;
 mod refusals;
 mod resume;
+mod slow_reader;
 mod storage_trouble;
 mod support;

@@ -1,8 +1,9 @@
 //! A real server in this process, at a scripted model server, and a client that reads event streams.
 
-use std::{path::Path, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use parlor::{
+    hub::Hub,
     protocol::sse::{Decoder, Frame},
     server::Server,
     settings::{Endpoint, Settings},
@@ -19,6 +20,8 @@ pub const SOON: Duration = Duration::from_secs(20);
 pub struct Parlor {
     pub url: String,
     pub client: reqwest::Client,
+    /// Who listens to what happens.
+    pub hub: Arc<Hub>,
     stop: CancellationToken,
     served: JoinHandle<()>,
 }
@@ -46,6 +49,7 @@ impl Parlor {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let server = Server::open(settings).await.expect("a server");
+        let hub = server.hub();
         let stop = CancellationToken::new();
         let signal = stop.clone();
         let served = tokio::spawn(async move {
@@ -57,6 +61,7 @@ impl Parlor {
         Self {
             url,
             client: reqwest::Client::new(),
+            hub,
             stop,
             served,
         }

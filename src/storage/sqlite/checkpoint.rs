@@ -26,6 +26,7 @@ pub(super) async fn run(
 ) {
     while committed.changed().await.is_ok() {
         sleep(GATHER).await;
+        crash_point!("checkpoint::beginning");
         let copied = match checkpoint(&mut connection, "PRAGMA wal_checkpoint(PASSIVE)").await {
             Ok(pages) if pages > MAX_PAGES => {
                 let Some(writer) = writer.upgrade() else { return };
@@ -34,6 +35,7 @@ pub(super) async fn run(
             }
             done => done,
         };
+        crash_point!("checkpoint::copied");
         if let Err(error) = copied {
             // Nothing is lost: the write-ahead log is as durable as the file. It only goes on growing.
             tracing::error!(%error, "could not checkpoint the database");

@@ -15,7 +15,7 @@ use sqlx::{
 };
 use tokio::sync::{Mutex, watch};
 
-use super::{Change, Committed, LogPage, PageSize, Storage, StorageError, StoredRun};
+use super::{Change, Committed, LogPage, PageSize, Storage, StorageError, StoredRun, Trouble};
 use crate::protocol::{
     ConversationId, ConversationList, Message, MessageId, OlderMessages, Position, Timestamp, Transcript,
     UserId, conversation_list::ListCursor,
@@ -74,6 +74,15 @@ impl Sqlite {
     ///
     /// If the folder or the file can't be written, or the file is not a database of this version.
     pub async fn open(folder: &Path) -> Result<Self, StorageError> {
+        Self::open_in(folder)
+            .await
+            .map_err(|error| match error.trouble() {
+                Trouble::NotWritable => StorageError::NotWritable(Box::new(error)),
+                _ => error,
+            })
+    }
+
+    async fn open_in(folder: &Path) -> Result<Self, StorageError> {
         // SAFETY: the function has no preconditions; it reads a constant of the library.
         let version = unsafe { libsqlite3_sys::sqlite3_libversion_number() };
         if version < FIRST_SAFE_VERSION {

@@ -58,7 +58,9 @@ impl Writer {
         at: Timestamp,
         changes: &[Change],
     ) -> Result<Committed, StorageError> {
+        crash_point!("commit::beginning", if changes.iter().any(Change::is_end));
         let mut tx = connection.begin_with("BEGIN IMMEDIATE").await?;
+        crash_point!("commit::begun", if changes.iter().any(Change::is_end));
         let mut batch = Batch {
             at,
             heads: BTreeMap::new(),
@@ -79,8 +81,11 @@ impl Writer {
                 batch.add(&mut tx, change).await?
             });
         }
+        crash_point!("commit::changed", if changes.iter().any(Change::is_end));
         batch.store(&mut tx).await?;
+        crash_point!("commit::stored", if changes.iter().any(Change::is_end));
         tx.commit().await?;
+        crash_point!("commit::committed", if changes.iter().any(Change::is_end));
         self.committed.send_replace(());
         // Only now: what was rolled back has orphaned nothing.
         self.orphans.extend(batch.orphaned);
@@ -287,6 +292,10 @@ impl Batch {
                 .execute(&mut *connection)
                 .await?;
         }
+        crash_point!(
+            "commit::logged",
+            if self.events.iter().any(|logged| logged.event.body.terminal_status().is_some())
+        );
         for (user_id, head) in &self.heads {
             sqlx::query("UPDATE users SET position = ? WHERE id = ?")
                 .bind(head.0.cast_signed())

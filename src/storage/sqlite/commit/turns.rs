@@ -315,13 +315,16 @@ impl Batch {
         if ended.rows_affected() == 0 {
             Err(Refusal::NotFound)?;
         }
+        crash_point!("end::status");
         store_answer(&mut *connection, run.user_id, run.message_id, message).await?;
+        crash_point!("end::message");
         sqlx::query("UPDATE conversations SET unseen = ? WHERE user_id = ? AND id = ?")
             .bind(message.status.is_news())
             .bind(run.user_id.to_string())
             .bind(run.conversation_id.to_string())
             .execute(connection)
             .await?;
+        crash_point!("end::conversation");
         Ok(Outcome::Done)
     }
 }

@@ -1,0 +1,186 @@
+use std::sync::Weak;
+
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::{
+    journal::Journal,
+    protocol::{AssistantMessage, Event, EventBody, IntentId, RunStatus, Timestamp, intent::SendMessage},
+    storage::{Change, Outcome, RunKey, Start, sqlite::Sqlite},
+};
+
+/// How a follower behaves.
+#[derive(Clone, Copy, Debug)]
+enum Pace {
+    /// Takes each event as it comes.
+    Eager,
+    /// Takes what is there, then lets the others work for a while: it falls behind now and then.
+    Dawdling,
+    /// Subscribes, and reads nothing until all is over.
+    Asleep,
+}
+
+/// Follows until the run's last event; gives the positions seen and the text of the deltas.
+async fn follow(mut follower: Follower, pace: Pace, over: CancellationToken) -> (Vec<u64>, String) {
+    if matches!(pace, Pace::Asleep) {
+        over.cancelled().await;
+    }
+    let (mut positions, mut text) = (Vec::new(), String::new());
+    loop {
+        let Followed::Event(logged) = follower.next().await.unwrap() else {
+            panic!("the log was trimmed")
+        };
+        positions.push(logged.event.position.0);
+        if let EventBody::TextDelta {
+            text: delta, offset, ..
+        } = &logged.event.body
+        {
+            assert!(
+                text.is_empty() || *offset == text.len(),
+                "a delta is missing or doubled"
+            );
+            text += delta;
+        }
+        if logged.event.body.terminal_status().is_some() {
+            return (positions, text);
+        }
+        if matches!(pace, Pace::Dawdling) && positions.len() % 7 == 0 {
+            for _ in 0..200 {
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(folder.path()).await.unwrap());
+    let hub = Arc::new(Hub::default());
+    let (journal, _writer) = Journal::start(storage.clone(), hub.clone());
+    let user_id = UserId::LOCAL;
+    let intent = SendMessage {
+        intent_id: IntentId::new(),
+        conversation_id: Default::default(),
+        user_message_id: MessageId::new(),
+        text: "go".into(),
+        model: None,
+    };
+    let start = Start {
+        run: MessageId::new(),
+        default_model: "x/m".into(),
+        fingerprint: String::new(),
+    };
+    let run = RunKey {
+        user_id,
+        conversation_id: intent.conversation_id,
+        message_id: start.run,
+    };
+    let sent = journal
+        .submit(Change::Send {
+            user_id,
+            intent,
+            start,
+        })
+        .await
+        .unwrap();
+    assert!(matches!(sent, Outcome::Started { .. }));
+
+    let over = CancellationToken::new();
+    let mut followers = Vec::new();
+    let mut join = |topic| {
+        for pace in [Pace::Eager, Pace::Dawdling, Pace::Asleep] {
+            let follower = Follower::new(hub.clone(), storage.clone(), topic, Position(0));
+            followers.push((topic, pace, tokio::spawn(follow(follower, pace, over.clone()))));
+        }
+    };
+    let mut written = String::new();
+    for n in 0..900 {
+        if n % 300 == 0 {
+            join(Topic::User(user_id));
+            join(Topic::Run(user_id, run.message_id));
+        }
+        let text = format!("{n} ");
+        let delta = EventBody::TextDelta {
+            node: 0,
+            part: 0,
+            offset: written.len(),
+            text: text.clone(),
+        };
+        written += &text;
+        if n % 5 == 0 {
+            journal.append(run, vec![delta]).await;
+        } else {
+            journal
+                .submit(Change::Append {
+                    run,
+                    events: vec![delta],
+                })
+                .await
+                .unwrap();
+        }
+    }
+    let event = EventBody::ended(RunStatus::Complete, None, Timestamp(0));
+    let message = AssistantMessage {
+        status: RunStatus::Complete,
+        ..AssistantMessage::started("x/m")
+    };
+    journal
+        .submit(Change::End {
+            run,
+            events: vec![event],
+            message,
+        })
+        .await
+        .unwrap();
+    over.cancel();
+    let head = storage.head(user_id).await.unwrap().0;
+    assert!(
+        head > 600,
+        "the followers can't have fallen behind: {head} events"
+    );
+    for (topic, pace, follower) in followers {
+        let (positions, text) = follower.await.unwrap();
+        assert_eq!(text, written, "{topic:?} {pace:?}");
+        // The conversation's own first event is not the run's.
+        let first = if matches!(topic, Topic::User(_)) { 1 } else { 2 };
+        assert_eq!(
+            positions,
+            (first..=head).collect::<Vec<_>>(),
+            "{topic:?} {pace:?}"
+        );
+    }
+    assert!(
+        hub.topics.lock().unwrap().is_empty(),
+        "topics without listeners are forgotten"
+    );
+}
+
+#[tokio::test]
+async fn who_reads_nothing_keeps_no_more_than_a_backlog_of_short_events_in_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(folder.path()).await.unwrap());
+    let hub = Arc::new(Hub::default());
+    let user_id = UserId::LOCAL;
+    let _asleep = Follower::new(hub.clone(), storage, Topic::User(user_id), Position(0));
+    let mut published: Vec<Weak<LoggedEvent>> = Vec::new();
+    for n in 1..=4 * USER_BACKLOG {
+        let text = "x".repeat(if n % 2 == 0 { 100_000 } else { LIVE_BYTES / 2 });
+        let event = Event {
+            position: Position(n as u64),
+            conversation_id: Default::default(),
+            message_id: None,
+            body: EventBody::Status { message: text },
+        };
+        let json = serde_json::to_string(&event).unwrap();
+        let logged = Arc::new(LoggedEvent { user_id, event, json });
+        published.push(Arc::downgrade(&logged));
+        hub.publish(&[logged]);
+    }
+    let kept: Vec<usize> = published
+        .iter()
+        .filter_map(|event| Some(event.upgrade()?.json.len()))
+        .collect();
+    assert!(!kept.is_empty() && kept.len() <= USER_BACKLOG, "{}", kept.len());
+    assert!(kept.iter().all(|bytes| *bytes <= LIVE_BYTES));
+}

@@ -1,0 +1,77 @@
+//! Why storage does not work, in words for the log and the start, and as far as a person can do something about it.
+
+/// Storage does not work: the disk, the file, the database. Not the request's fault.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    #[error("the database: {0}")]
+    Database(#[from] sqlx::Error),
+    #[error("the database's schema: {0}")]
+    Migration(#[from] sqlx::migrate::MigrateError),
+    #[error("another Parlor uses it (stop that one, or give this one another folder with --data)")]
+    InUse,
+    #[error(
+        "the database is damaged or is none ({0}). It was left as it is: put back a copy, save what can be saved with \
+         `sqlite3 parlor.db .recover`, or move it away to begin anew"
+    )]
+    Damaged(Box<dyn sqlx::error::DatabaseError>),
+    #[error(
+        "it was written by a newer Parlor (its schema has step {0}, which this one does not know). It was left as it is: \
+         start that version, or give this one another folder with --data"
+    )]
+    Newer(i64),
+    #[error(
+        "it can't be written ({0}). It was left as it is: give Parlor write access to the folder and to what is in it, or \
+         choose another one with --data"
+    )]
+    NotWritable(Box<StorageError>),
+    #[error("the data folder: {0}")]
+    Folder(#[from] std::io::Error),
+    #[error("what is stored can't be read: {0}")]
+    Unreadable(#[from] serde_json::Error),
+    #[error("an id that is stored can't be read: {0}")]
+    UnreadableId(#[from] uuid::Error),
+    #[error(
+        "this build contains SQLite {0}, which can lose commits (see https://sqlite.org/wal.html, the \
+         “WAL-reset bug”); 3.51.3 is the first without that fault"
+    )]
+    OldSqlite(String),
+}
+
+/// What keeps storage from working, as far as a person can do something about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The disk is full, or what this user may have of it.
+    Full,
+    /// The data may not be written.
+    NotWritable,
+    /// The log says what.
+    Other,
+}
+
+impl StorageError {
+    /// What a person can do about it.
+    pub fn trouble(&self) -> Trouble {
+        use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        // https://sqlite.org/rescode.html: the lowest byte is the primary code.
+        const PERM: i32 = 3;
+        const READONLY: i32 = 8;
+        const FULL: i32 = 13;
+        match self {
+            Self::NotWritable(_) => Trouble::NotWritable,
+            Self::Folder(error) => match error.kind() {
+                StorageFull | QuotaExceeded => Trouble::Full,
+                PermissionDenied | ReadOnlyFilesystem => Trouble::NotWritable,
+                _ => Trouble::Other,
+            },
+            Self::Database(sqlx::Error::Database(error)) => {
+                let code = error.code().and_then(|code| code.parse::<i32>().ok());
+                match code.map(|code| code & 0xff) {
+                    Some(FULL) => Trouble::Full,
+                    Some(PERM | READONLY) => Trouble::NotWritable,
+                    _ => Trouble::Other,
+                }
+            }
+            _ => Trouble::Other,
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! A client that remembers what it was shown, and what the server says of it afterwards.
+
+use std::path::Path;
+
+use parlor::protocol::{
+    AssistantMessage, Event, Message, MessageId,
+    sse::{Decoder, Frame},
+    transcript::apply_to_run,
+};
+use serde_json::Value;
+use sqlx::{ConnectOptions, sqlite::SqliteConnectOptions};
+use tokio::{sync::oneshot, time::timeout};
+
+use crate::SOON;
+
+/// What one client saw of its run until the server died.
+#[derive(Default)]
+pub struct Seen {
+    pub run: Option<MessageId>,
+    pub events: Vec<Event>,
+    /// The answer, folded from the events by the reducer.
+    pub answer: Option<AssistantMessage>,
+}
+
+impl Seen {
+    fn has_begun(&self) -> bool {
+        self.answer.as_ref().is_some_and(|answer| !answer.is_empty())
+    }
+
+    fn see(&mut self, frame: &Frame) {
+        let event: Event = serde_json::from_str(&frame.data).expect("an event");
+        self.run = self.run.or(event.message_id);
+        let answer = self
+            .answer
+            .get_or_insert_with(|| AssistantMessage::started("openai/m"));
+        apply_to_run(answer, &event.body).expect("no gap");
+        self.events.push(event);
+    }
+
+    /// Asks for a turn and reads until the connection ends or breaks. Tells `begun` when the first of the answer is there.
+    pub async fn until_the_end(url: String, ask: Value, begun: Option<oneshot::Sender<MessageId>>) -> Self {
+        match post(&url, &ask).await {
+            Ok(response) => Self::rest_of(response, begun).await,
+            Err(_) => Self::default(),
+        }
+    }
+
+    /// The same, of a turn that was asked for.
+    pub async fn rest_of(
+        mut response: reqwest::Response,
+        mut begun: Option<oneshot::Sender<MessageId>>,
+    ) -> Self {
+        let mut seen = Self::default();
+        let mut decoder = Decoder::new(1 << 20);
+        let mut frames = Vec::new();
+        while let Ok(Some(chunk)) = response.chunk().await {
+            decoder.push(&chunk, &mut frames).expect("no frame is too long");
+            frames.drain(..).for_each(|frame| seen.see(&frame));
+            if let (Some(run), true) = (seen.run, seen.has_begun())
+                && let Some(begun) = begun.take()
+            {
+                // Who waited may have given up.
+                let _ = begun.send(run);
+            }
+        }
+        seen
+    }
+}
+
+/// Asks for a turn.
+pub async fn post(url: &str, ask: &Value) -> reqwest::Result<reqwest::Response> {
+    let request = reqwest::Client::new().post(format!("{url}/api/chat/stream"));
+    let request = request.header("content-type", "application/json");
+    request.body(ask.to_string()).send().await
+}
+
+/// A run's message, as the server has it.
+pub async fn stored(url: &str, run: MessageId) -> Message {
+    let response = reqwest::get(format!("{url}/api/messages/{run}"))
+        .await
+        .expect("an answer");
+    let body: Value = serde_json::from_slice(&response.bytes().await.expect("a body")).expect("JSON");
+    serde_json::from_value(body["message"].clone()).expect("what was seen is stored")
+}
+
+/// The log after a position, up to another one at least.
+pub async fn log(url: &str, after: u64, until: u64) -> Vec<Event> {
+    let mut response = reqwest::get(format!("{url}/api/events?after={after}"))
+        .await
+        .expect("an answer");
+    let mut decoder = Decoder::new(1 << 20);
+    let (mut frames, mut events) = (Vec::new(), Vec::<Event>::new());
+    while events.last().is_none_or(|event| event.position.0 < until) {
+        let chunk = timeout(SOON, response.chunk())
+            .await
+            .expect("all that was seen comes");
+        decoder
+            .push(&chunk.expect("a stream").expect("it goes on"), &mut frames)
+            .expect("no frame is too long");
+        events.extend(
+            frames
+                .drain(..)
+                .map(|frame| serde_json::from_str(&frame.data).expect("an event")),
+        );
+    }
+    events
+}
+
+/// Asks the database itself.
+pub async fn query<T>(data: &Path, sql: &'static str) -> T
+where
+    T: for<'r> sqlx::Decode<'r, sqlx::Sqlite> + sqlx::Type<sqlx::Sqlite> + Send + Unpin,
+{
+    let mut connection = SqliteConnectOptions::new()
+        .filename(data.join("parlor.db"))
+        .read_only(true)
+        .connect()
+        .await
+        .expect("the database opens");
+    sqlx::query_scalar(sql)
+        .fetch_one(&mut connection)
+        .await
+        .expect("an answer")
+}

@@ -1,0 +1,140 @@
+//! A data folder that can't be written: Parlor says so in one line and ends, leaves all as it is, and starts when it can be.
+
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::Stdio,
+};
+
+use parlor::protocol::{MessageId, RunStatus};
+use serde_json::json;
+use tokio::{process::Command, time::timeout};
+use upstream::{Script, Upstream, When};
+
+use crate::{
+    SOON, Server,
+    client::{Seen, stored},
+    trouble::{followed_by, in_own_namespace, may_mount},
+};
+
+/// The command that starts Parlor as somebody for whom permissions count: not even root may write where they forbid it.
+fn command(data: &Path, cwd: &Path, upstream: &Upstream) -> Command {
+    let mut parlor = Server::command(data, upstream, "127.0.0.1:0");
+    parlor.current_dir(cwd);
+    if !rustix::process::geteuid().is_root() {
+        return parlor;
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--bounding-set", "-dac_override,-dac_read_search"]);
+    followed_by(command, &parlor)
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
+}
+
+/// Parlor does not start, and says why in one line.
+async fn refuses(command: &mut Command, data: &Path) {
+    let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
+    let output = timeout(SOON, output).await.expect("it ends").expect("it runs");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.stdout, b"");
+    let said = String::from_utf8(output.stderr).expect("words");
+    let start = format!(
+        "Parlor can't start: the data in {} can't be used: it can't be written",
+        data.display()
+    );
+    assert!(
+        said.starts_with(&start) && said.lines().count() == 1 && said.contains("--data"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_written_is_named_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    set_mode(folder.path(), 0o555);
+    let new = folder.path().join("new");
+    for data in [folder.path(), &new] {
+        refuses(&mut command(data, Path::new("/"), &upstream), data).await;
+    }
+    set_mode(folder.path(), 0o755);
+    Server::run(&mut command(&new, Path::new("/"), &upstream)).await;
+}
+
+#[tokio::test]
+async fn a_folder_on_a_disk_that_is_read_only_is_named_in_one_line() {
+    if !may_mount().await {
+        // The others stand for this one.
+        println!("skipped: nothing may be mounted here");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let upstream = Upstream::start().await;
+    let mut start = in_own_namespace();
+    let mount = r#"mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@""#;
+    start.args(["sh", "-c", mount]).arg(data);
+    let parlor = Server::command(data, &upstream, "127.0.0.1:0");
+    refuses(&mut followed_by(start, &parlor), data).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn data_that_cannot_be_written_any_more_is_left_as_it_is() {
+    parlor::providers::install_tls();
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let upstream = Upstream::start().await;
+    upstream.script(When::any(), Script::new().text("well"));
+    let start = || command(data, data, &upstream);
+    let ask = json!({ "message": "hello", "model": "openai/m" });
+
+    let mut known: Vec<MessageId> = Vec::new();
+    for killed in [false, true] {
+        let mut server = Server::run(&mut start()).await;
+        for run in &known {
+            let message = stored(&server.url, *run).await;
+            assert_eq!(message.assistant().expect("an answer").text(), "well");
+        }
+        // A folder that becomes so while it is in use: its files are open, and all goes on.
+        set_mode(data, 0o555);
+        for _ in 0..2 {
+            let seen = Seen::until_the_end(server.url.clone(), ask.clone(), None).await;
+            assert_eq!(seen.answer.expect("an answer").status, RunStatus::Complete);
+            known.extend(seen.run);
+        }
+        if killed {
+            server.kill().await;
+        } else {
+            set_mode(data, 0o755);
+            server.terminate().await;
+            server.child.wait().await.expect("it ends");
+        }
+        // The folder alone, where SQLite has to make files anew; then its files too.
+        if !killed {
+            for gone in ["parlor.db-wal", "parlor.db-shm"] {
+                // SQLite may have removed it itself.
+                let _ = fs::remove_file(data.join(gone));
+            }
+        }
+        set_mode(data, 0o555);
+        let files: Vec<_> = fs::read_dir(data)
+            .unwrap()
+            .map(|file| file.unwrap().path())
+            .collect();
+        if !killed {
+            refuses(&mut start(), data).await;
+        }
+        files.iter().for_each(|file| set_mode(file, 0o444));
+        refuses(&mut start(), data).await;
+        files.iter().for_each(|file| set_mode(file, 0o644));
+        set_mode(data, 0o755);
+    }
+    let server = Server::run(&mut start()).await;
+    for run in known {
+        let message = stored(&server.url, run).await;
+        assert_eq!(message.assistant().expect("an answer").text(), "well");
+    }
+}

@@ -1,0 +1,150 @@
+//! Who does not read holds nobody up, is told everything in the end, and is forgotten when it has gone.
+
+use std::net::SocketAddr;
+
+use futures::future::{join, join_all};
+use parlor::protocol::sse::{Decoder, Frame};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpSocket, TcpStream},
+    time::timeout,
+};
+use upstream::Script;
+
+use crate::support::{Parlor, SOON, answering};
+
+/// So much is said that the system can't keep it for who does not read it (Linux takes 4 MB at most).
+const RUNS: usize = 14;
+const PIECES: usize = 50;
+const PIECE: usize = 10_000;
+
+/// A client that reads when it is told to, from a socket that takes next to nothing meanwhile.
+struct SlowReader {
+    socket: TcpStream,
+    decoder: Decoder,
+    frames: std::collections::VecDeque<Frame>,
+}
+
+impl SlowReader {
+    async fn open(parlor: &Parlor, path: &str) -> Self {
+        let address: SocketAddr = parlor.url.trim_start_matches("http://").parse().unwrap();
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4096).unwrap();
+        let mut socket = socket.connect(address).await.unwrap();
+        // The answer of HTTP/1.0 goes on until the connection ends, as it is.
+        let request = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n");
+        socket.write_all(request.as_bytes()).await.unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(
+                timeout(SOON, socket.read_u8())
+                    .await
+                    .expect("it answers")
+                    .unwrap(),
+            );
+        }
+        assert!(head.starts_with(b"HTTP/1.0 200"));
+        Self {
+            socket,
+            decoder: Decoder::new(1 << 20),
+            frames: Default::default(),
+        }
+    }
+
+    async fn next(&mut self) -> Value {
+        while self.frames.is_empty() {
+            let (mut bytes, mut frames) = (vec![0; 1 << 16], Vec::new());
+            let read = timeout(SOON, self.socket.read(&mut bytes))
+                .await
+                .expect("something comes")
+                .unwrap();
+            assert!(read > 0, "the stream goes on");
+            self.decoder.push(&bytes[..read], &mut frames).unwrap();
+            self.frames.extend(frames);
+        }
+        serde_json::from_str(&self.frames.pop_front().unwrap().data).unwrap()
+    }
+}
+
+fn long_answer() -> Script {
+    (0..PIECES).fold(Script::new(), |script, n| script.text(format!("{n:>PIECE$}")))
+}
+
+/// Lets the model say all of it.
+async fn talk(parlor: &Parlor) {
+    let ask = json!({ "message": "go", "model": "test/any" });
+    let talk = join_all((0..RUNS).map(async |_| parlor.chat(&ask).await.rest().await));
+    for events in timeout(SOON, talk).await.expect("nobody is held up") {
+        assert_eq!(events.last().unwrap()["type"], "complete");
+    }
+}
+
+/// Waits until so many listen.
+async fn listeners(parlor: &Parlor, wanted: usize) {
+    let listen = async {
+        while parlor.hub.listeners() != wanted {
+            tokio::task::yield_now().await;
+        }
+    };
+    let listen = timeout(SOON, listen).await;
+    assert!(
+        listen.is_ok(),
+        "{} listen instead of {wanted}",
+        parlor.hub.listeners()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_reads_nothing_holds_nobody_up_and_gets_everything_once_and_in_order_when_it_reads() {
+    let (_folder, _upstream, parlor) = answering(long_answer()).await;
+    let mut slow = SlowReader::open(&parlor, "/api/events?after=0").await;
+    let mut quick = parlor.follow("/api/events?after=0").await;
+    let read = async {
+        let (mut seen, mut ended) = (Vec::new(), 0);
+        while ended < RUNS {
+            let event = quick.next().await.expect("the log goes on");
+            ended += usize::from(event["type"] == "complete");
+            seen.push(event);
+        }
+        seen
+    };
+    let ((), seen) = join(talk(&parlor), read).await;
+    let mut late = Vec::new();
+    while late.len() < seen.len() {
+        late.push(slow.next().await);
+    }
+    assert!(late == seen, "the slow reader was told something else");
+    let positions = late.iter().map(|event| event["position"].as_u64().unwrap());
+    assert!(
+        positions.eq(1..=late.len() as u64),
+        "something is missing or doubled"
+    );
+    let text: usize = late
+        .iter()
+        .filter_map(|event| Some(event["text"].as_str()?.len()))
+        .sum();
+    assert!(text >= RUNS * PIECES * PIECE, "{text}");
+
+    // From here on it is as quick as anybody.
+    let again =
+        json!({ "message": "again", "model": "test/any", "conversation_id": seen[0]["conversation_id"] });
+    let _asked = parlor.chat(&again).await;
+    let next = slow.next().await;
+    assert_eq!(next["position"], seen.len() + 1);
+    assert_eq!(quick.next().await, Some(next));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_has_gone_is_forgotten_whether_it_was_read_to_or_not() {
+    let (_folder, _upstream, parlor) = answering(long_answer()).await;
+    let idle = parlor.follow("/api/events").await;
+    let stuck = SlowReader::open(&parlor, "/api/events?after=0").await;
+    listeners(&parlor, 2).await;
+    talk(&parlor).await;
+    listeners(&parlor, 2).await;
+    drop(stuck);
+    listeners(&parlor, 1).await;
+    drop(idle);
+    listeners(&parlor, 0).await;
+}
