@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::{
     clock,
     hub::Hub,
-    protocol::{EventBody, MessageId},
+    protocol::{AssistantMessage, EventBody, MessageId},
     storage::{Change, Outcome, Refusal, RunKey, Storage, Trouble},
 };
 
@@ -88,18 +88,26 @@ impl Journal {
 
     /// Adds to a run's output. It is committed in order, and never lost while the process lives.
     pub async fn append(&self, run: RunKey, events: Vec<EventBody>) {
-        let entry = Entry {
-            change: Change::Append { run, events },
-            done: None,
-        };
+        self.hand_in(Change::Append { run, events }).await;
+    }
+
+    /// Has what a run has come to stored in one piece.
+    pub async fn store(&self, run: RunKey, message: AssistantMessage) {
+        self.hand_in(Change::Store { run, message }).await;
+    }
+
+    async fn hand_in(&self, change: Change) {
         // The writer ends only after the last sender is gone.
-        let _ = self.output.send(entry).await;
+        let _ = self.output.send(Entry { change, done: None }).await;
     }
 }
 
 /// What a run has produced, as against what a person wants.
 fn is_output(change: &Change) -> bool {
-    matches!(change, Change::Append { .. } | Change::End { .. })
+    matches!(
+        change,
+        Change::Append { .. } | Change::Store { .. } | Change::End { .. }
+    )
 }
 
 struct Queues {
@@ -204,7 +212,7 @@ fn merge(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
     let mut open: HashMap<MessageId, usize> = HashMap::new();
     for entry in entries {
         let Change::Append { run, events } = entry.change else {
-            // An end, or a deletion: nothing may move across it.
+            // What was produced is stored, a run ends, a conversation is deleted: nothing may move across it.
             open.clear();
             merged.push(entry);
             continue;

@@ -82,6 +82,18 @@ fn deltas_of_one_part_are_joined_and_nothing_moves_across_another_change() {
 }
 
 #[test]
+fn nothing_moves_across_what_is_stored() {
+    let run = run();
+    let message = AssistantMessage::started("x/m");
+    let store = Entry {
+        change: Change::Store { run, message },
+        done: None,
+    };
+    let merged = merge([append(run, text(0, "a")), store, append(run, text(1, "b"))].into_iter());
+    assert_eq!(merged.len(), 3, "{merged:?}");
+}
+
+#[test]
 fn deltas_are_joined_only_up_to_a_length() {
     let run = run();
     let piece = "x".repeat(MERGED_BYTES / 3);

@@ -19,6 +19,10 @@ use crate::{
 /// How long to wait when the database can't be read.
 const READ_AGAIN: Duration = Duration::from_secs(1);
 
+/// After so many events, or a tenth of all if that is more, what a run has come to is stored in one piece: whoever opens a
+/// conversation then has to wait for few events to be put together, and what is written comes to a few times the answer.
+const STORE_AFTER: usize = 1000;
+
 /// What the run is waiting for.
 enum Awaited {
     Nothing,
@@ -44,10 +48,14 @@ pub(super) async fn drive(runs: &Inner, run: RunKey, stop: CancellationToken) {
     let mut awaited = Awaited::Nothing;
     let mut last_sign = Instant::now();
     let mut produced = 0;
+    let (mut logged, mut stored) = (0, 0);
     loop {
         for effect in agent.step(input, clock::now()) {
             match effect {
-                Effect::Log(event) => runs.journal.append(run, vec![event]).await,
+                Effect::Log(event) => {
+                    logged += 1;
+                    runs.journal.append(run, vec![event]).await;
+                }
                 Effect::Call => {
                     last_sign = Instant::now();
                     awaited = Awaited::Call(Box::pin(call(
@@ -63,6 +71,10 @@ pub(super) async fn drive(runs: &Inner, run: RunKey, stop: CancellationToken) {
                 }
                 Effect::End(event) => return end(runs, run, &agent, event).await,
             }
+        }
+        if logged - stored >= STORE_AFTER.max(stored / 10) {
+            stored = logged;
+            runs.journal.store(run, agent.message().clone()).await;
         }
         let patience = if agent.is_streaming() {
             Timeout::Silence(seconds(runs.timeouts.silence_seconds))

@@ -64,6 +64,8 @@ pub enum Change {
     },
     /// What a run has produced since its last change.
     Append { run: RunKey, events: Vec<EventBody> },
+    /// What a run has come to with all that it has appended, so that it need not be put together from the log.
+    Store { run: RunKey, message: AssistantMessage },
     /// The end of a run: its last events, its final message and its status.
     End {
         run: RunKey,

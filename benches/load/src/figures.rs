@@ -116,6 +116,8 @@ pub struct Stored {
     pub page_ms: Spread,
     pub long_snapshot_ms: Spread,
     pub long_page_ms: Spread,
+    /// Of a conversation whose answer is being made, and has come to 200 KB.
+    pub growing_snapshot_ms: Spread,
 }
 
 /// Bytes of one file on the wire.

@@ -202,6 +202,10 @@ pub fn stored(stored: &Stored) {
                 &stored.long_snapshot_ms,
             ),
             row("… as a whole page".into(), &stored.long_page_ms),
+            row(
+                "one whose answer is being made, 200 KB of it".into(),
+                &stored.growing_snapshot_ms,
+            ),
         ],
     );
 }

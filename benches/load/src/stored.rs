@@ -53,9 +53,28 @@ pub async fn measure(
         page_ms: times(&client, some.iter().map(|id| page(id))).await?,
         long_snapshot_ms: times(&client, the_long_one.iter().map(|id| snapshot(id))).await?,
         long_page_ms: times(&client, the_long_one.iter().map(|id| page(id))).await?,
+        growing_snapshot_ms: growing(&client, snapshot).await?,
     };
     parlor.stop().await?;
     Ok(stored)
+}
+
+/// The same for a conversation whose answer is being made and has come to 200 KB.
+async fn growing(client: &Client, snapshot: impl Fn(&str) -> String) -> Result<Spread, Error> {
+    const TOKENS: usize = 20_000;
+    let message = json!({"tokens": TOKENS, "per_second": TOKENS / 10}).to_string();
+    let body = json!({"message": message, "model": MODEL}).to_string();
+    let mut answer = client.post("/api/chat/stream", body).await?;
+    let (mut id, mut events) = (None, 0);
+    while let Some(bytes) = answer.chunk().await? {
+        id = id.or_else(|| first_conversation(&bytes));
+        events += bytes.windows(2).filter(|bytes| bytes == b"\n\n").count();
+        if events > TOKENS / 2 {
+            break;
+        }
+    }
+    let id = id.ok_or("the stream names no conversation")?;
+    times(client, (0..OPENED / 10).map(|_| snapshot(&id))).await
 }
 
 async fn times(client: &Client, paths: impl Iterator<Item = String>) -> Result<Spread, Error> {

@@ -14,7 +14,7 @@ use crate::{
 
 /// What a run has produced since its message was last stored.
 pub(super) const UNSTORED_EVENTS_OF_RUN: &str = "SELECT e.event FROM runs r JOIN events e ON e.message_id = r.id AND +e.user_id = r.user_id \
-         AND e.position >= r.first_position WHERE r.user_id = ? AND r.id = ? ORDER BY e.position";
+         AND e.position > max(r.first_position - 1, r.stored_position) WHERE r.user_id = ? AND r.id = ? ORDER BY e.position";
 
 /// A message and those that lead to it, as far as a page goes. A parent was always made before its child.
 pub(super) const BRANCH: &str = "WITH RECURSIVE branch (id, parent_id, position, messages, bytes) AS ( \

@@ -18,7 +18,15 @@ async fn what_the_log_folds_to_is_what_is_stored_at_every_step() {
         },
         Change::Append {
             run: first.run,
-            events: vec![text(0, "Hi "), text(3, "Ann")],
+            events: vec![text(0, "Hi ")],
+        },
+        Change::Store {
+            run: first.run,
+            message: saying("Hi "),
+        },
+        Change::Append {
+            run: first.run,
+            events: vec![text(3, "Ann")],
         },
         end(first.run, "Hi Ann"),
         Change::Rename {

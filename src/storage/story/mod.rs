@@ -69,10 +69,16 @@ fn text(offset: usize, text: &str) -> EventBody {
     }
 }
 
-fn end(run: RunKey, answer: &str) -> Change {
-    let event = EventBody::ended(RunStatus::Complete, None, NOON);
+/// What a run has come to that has said this much.
+fn saying(answer: &str) -> AssistantMessage {
     let mut message = AssistantMessage::started("x/m");
     transcript::apply_to_run(&mut message, &text(0, answer));
+    message
+}
+
+fn end(run: RunKey, answer: &str) -> Change {
+    let event = EventBody::ended(RunStatus::Complete, None, NOON);
+    let mut message = saying(answer);
     transcript::apply_to_run(&mut message, &event);
     Change::End {
         run,

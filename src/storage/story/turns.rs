@@ -311,3 +311,37 @@ async fn only_the_last_answer_is_continued_and_only_if_it_broke_off() {
         "the conversation has gone on"
     );
 }
+
+#[tokio::test]
+async fn what_a_run_has_stored_is_not_put_together_again() {
+    let (_folder, storage) = sqlite().await;
+    let turn = turn(ANN, ConversationId::new(), "Hello");
+    let run = turn.run;
+    let append = |offset, words| Change::Append {
+        run,
+        events: vec![text(offset, words)],
+    };
+    // Not what the log says, to tell the two apart.
+    let store = Change::Store {
+        run,
+        message: saying("stored"),
+    };
+    for change in [
+        turn.change,
+        append(0, "logged"),
+        store.clone(),
+        append(6, " and on"),
+    ] {
+        do_one(&*storage, &change).await.unwrap();
+    }
+    let (_, message) = storage.message(ANN, run.message_id).await.unwrap().unwrap();
+    assert_eq!(message.assistant().unwrap().text(), "stored and on");
+    do_one(&*storage, &end(run, "whole")).await.unwrap();
+    assert_eq!(
+        do_one(&*storage, &store).await,
+        Err(Refusal::NotFound),
+        "it has ended"
+    );
+    let (_, message) = storage.message(ANN, run.message_id).await.unwrap().unwrap();
+    assert_eq!(message.assistant().unwrap().text(), "whole");
+}

@@ -60,7 +60,7 @@ impl Live {
         let known = self.with_transcript(ended.conversation_id, line).flatten();
         match known {
             Some(line) => line,
-            None => match self.ask(rpc::conversation(ended.conversation_id)).await {
+            None => match self.ask(rpc::conversation(ended.conversation_id, None)).await {
                 Ok(transcript) => line(&transcript).unwrap_or_default(),
                 Err(_) => String::new(),
             },

@@ -70,7 +70,7 @@ impl Writer {
         let mut outcomes = Vec::with_capacity(changes.len());
         for change in changes {
             let orphan = match change {
-                Change::Append { run, .. } | Change::End { run, .. } => {
+                Change::Append { run, .. } | Change::Store { run, .. } | Change::End { run, .. } => {
                     self.orphans.contains(&run.message_id) || batch.orphaned.contains(&run.message_id)
                 }
                 _ => false,
@@ -205,6 +205,7 @@ impl Batch {
                 again: false,
             }),
             Change::Append { .. } => Ok(Outcome::Done),
+            Change::Store { run, message } => self.store_output(connection, run, message).await,
             Change::End { run, events, message } => self.end(connection, run, events, message).await,
             Change::Rename {
                 user_id,
@@ -245,6 +246,18 @@ impl Batch {
         }
     }
 
+    /// The last position of a user's log, with what this transaction has added.
+    async fn head(
+        &self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+    ) -> Result<Position, StorageError> {
+        Ok(match self.heads.get(&user_id) {
+            Some(head) => *head,
+            None => read::log_bounds(connection, user_id).await?.head,
+        })
+    }
+
     /// Gives an event the next position of its user's log. It is written with the batch.
     async fn log(
         &mut self,
@@ -254,11 +267,7 @@ impl Batch {
         message_id: Option<MessageId>,
         body: EventBody,
     ) -> Result<Position, StorageError> {
-        let head = match self.heads.get(&user_id) {
-            Some(head) => *head,
-            None => read::log_bounds(connection, user_id).await?.head,
-        };
-        let position = head.next();
+        let position = self.head(connection, user_id).await?.next();
         let event = Event {
             position,
             conversation_id,

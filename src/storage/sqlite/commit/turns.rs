@@ -283,6 +283,29 @@ impl Batch {
         self.is_active(connection, run, position, Some(model)).await
     }
 
+    /// Stores what a run has come to. The log still has it, for those who follow it.
+    pub(super) async fn store_output(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        message: &AssistantMessage,
+    ) -> Result<Outcome, Failure> {
+        let position = self.head(&mut *connection, run.user_id).await?;
+        let stored = sqlx::query(
+            "UPDATE runs SET stored_position = ? WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
+        )
+        .bind(position.0.cast_signed())
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .execute(&mut *connection)
+        .await?;
+        if stored.rows_affected() == 0 {
+            Err(Refusal::NotFound)?;
+        }
+        store_answer(connection, run.user_id, run.message_id, message).await?;
+        Ok(Outcome::Done)
+    }
+
     pub(super) async fn end(
         &mut self,
         connection: &mut SqliteConnection,
