@@ -1,9 +1,9 @@
 /** Notifications of long answers, for those who want them. */
 import type { BrowserContext, Locator, Page } from '@playwright/test';
+import { expectAccessible } from '../support/accessibility.ts';
 import { hide, show } from '../support/presence.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
-import { expectAccessible } from '../support/accessibility.ts';
 
 // Every answer is a long one.
 test.use({ settings: '[timeouts]\nlong_answer_seconds = 0.001' });

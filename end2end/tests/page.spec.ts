@@ -1,12 +1,7 @@
 import { takeClock } from '../support/clock.ts';
 import { EventStream } from '../support/events.ts';
+import { hide, show } from '../support/presence.ts';
 import { expect, test } from '../support/test.ts';
-
-/** Has a page believe that nobody, or somebody, sees it. */
-const HIDE = (hidden: boolean) => {
-  Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden });
-  document.dispatchEvent(new Event('visibilitychange'));
-};
 
 test('an address that names nothing is a place like any other: one comes and goes', async ({ browserLog, chat, page }) => {
   browserLog.allow(/status of 404/);
@@ -59,7 +54,7 @@ test('of the tabs that nobody sees, one goes on following', async ({ chat, newTa
   for (const tab of [chat, other]) {
     await takeClock(tab.page);
     await tab.open();
-    await tab.page.evaluate(HIDE, true);
+    await hide(tab.page);
     await tab.page.clock.fastForward(11_000);
   }
   await EventStream.chat(parlor.url, { message: 'Is it?' });
@@ -68,12 +63,12 @@ test('of the tabs that nobody sees, one goes on following', async ({ chat, newTa
   await expect(other.page).toHaveTitle('Parlor');
 
   // The one that follows is looked at: the other has its turn.
-  await chat.page.evaluate(HIDE, false);
+  await show(chat.page);
   await expect(async () => {
     await other.page.clock.fastForward(300);
     expect(await other.page.title()).toBe('(1) Parlor');
   }).toPass();
-  await other.page.evaluate(HIDE, false);
+  await show(other.page);
   await upstream.open('rest');
   for (const tab of [chat, other]) {
     await expect(tab.list).toContainText('has something new');

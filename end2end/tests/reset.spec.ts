@@ -1,5 +1,6 @@
 /** A page that the log cannot bring up to date: it begins anew from snapshots, and nobody notices. */
 import type { Page } from '@playwright/test';
+import { expectAccessible } from '../support/accessibility.ts';
 import { EventStream, textOf } from '../support/events.ts';
 import { Requests } from '../support/requests.ts';
 import { screenshots } from '../support/screenshots.ts';
@@ -130,6 +131,7 @@ test('what older data do not have stays on the screen, and says so', async ({ br
   await expect(chat.titles).toHaveText(['Before']);
   await expect(lost.getByRole('button', { name: 'Copy' })).toHaveCount(2);
   await screenshots(page, 'lost');
+  await expectAccessible(page);
 
   // One can go on from what the server has.
   await chat.say('Again');

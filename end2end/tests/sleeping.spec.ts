@@ -1,4 +1,5 @@
 /** Tabs that nobody sees, that the browser froze, or that slept with the whole machine. */
+import type { Page } from '@playwright/test';
 import { takeClock } from '../support/clock.ts';
 import { EventStream } from '../support/events.ts';
 import { freeze, hide, show } from '../support/presence.ts';
@@ -110,8 +111,8 @@ test('a connection that has gone dead without a word is noticed by its silence',
 });
 
 for (const [what, wake] of [
-  ['is looked at', (page: import('@playwright/test').Page) => show(page)],
-  ['has a network again', (page: import('@playwright/test').Page) => page.evaluate(() => void window.dispatchEvent(new Event('online')))],
+  ['is looked at', (page: Page) => show(page)],
+  ['has a network again', (page: Page) => page.evaluate(() => void window.dispatchEvent(new Event('online')))],
 ] as const) {
   test(`a page that slept with the whole machine follows again as soon as it ${what}`, async ({ chat, page, line, upstream }) => {
     await upstream.script({ steps: count });

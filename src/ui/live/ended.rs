@@ -1,6 +1,6 @@
 //! Telling a person who looks elsewhere that a long answer has come to its end.
 
-use leptos::task::spawn_local;
+use leptos::{prelude::GetUntracked, task::spawn_local};
 
 use super::{Live, thought::first_line};
 use crate::{
@@ -41,7 +41,8 @@ impl Live {
             let listed = listed.find(|conversation| conversation.id == id && conversation.unseen);
             listed.map(|conversation| conversation.title.clone())
         });
-        let Some(title) = title else { return };
+        let seen = self.visible.get_untracked() && self.place.get_untracked() == Place::Conversation(id);
+        let Some(title) = title.filter(|_| !seen) else { return };
         // Of the tabs that have heard of it, one gets the lock; it keeps it for as long as others may come to ask.
         let name = ["parlor-told-", &ended.run.to_string()].concat();
         let told = browser::lock(&name, move || {
