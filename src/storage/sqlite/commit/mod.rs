@@ -16,6 +16,7 @@ use crate::{
 
 mod conversations;
 mod intents;
+mod output;
 mod turns;
 
 /// Rows in one INSERT: fewer round trips to the database's thread, yet well under SQLite's limit of 32,766

@@ -1,10 +1,11 @@
-//! Turns: saving a message, starting the run that answers it, ending it.
+//! Turns: saving a message, starting the run that answers it, letting it go on.
 
 use sqlx::{Row, SqliteConnection};
 
 use super::{
     super::{messages, optional_id},
     Batch, Failure,
+    output::store_answer,
 };
 use crate::{
     protocol::{
@@ -13,7 +14,7 @@ use crate::{
         intent::{Continue, Regenerate, SendMessage, Started, title_from},
         transcript::apply_to_run,
     },
-    storage::{Outcome, Refusal, RunKey, Start},
+    storage::{Refusal, RunKey, Start},
 };
 
 impl Batch {
@@ -282,74 +283,6 @@ impl Batch {
         .map_err(|error| taken(error, Refusal::RunActive))?;
         self.is_active(connection, run, position, Some(model)).await
     }
-
-    /// Stores what a run has come to. The log still has it, for those who follow it.
-    pub(super) async fn store_output(
-        &mut self,
-        connection: &mut SqliteConnection,
-        run: &RunKey,
-        message: &AssistantMessage,
-    ) -> Result<Outcome, Failure> {
-        let position = self.head(&mut *connection, run.user_id).await?;
-        let stored = sqlx::query(
-            "UPDATE runs SET stored_position = ? WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
-        )
-        .bind(position.0.cast_signed())
-        .bind(run.user_id.to_string())
-        .bind(run.message_id.to_string())
-        .execute(&mut *connection)
-        .await?;
-        if stored.rows_affected() == 0 {
-            Err(Refusal::NotFound)?;
-        }
-        store_answer(connection, run.user_id, run.message_id, message).await?;
-        Ok(Outcome::Done)
-    }
-
-    pub(super) async fn end(
-        &mut self,
-        connection: &mut SqliteConnection,
-        run: &RunKey,
-        events: &[EventBody],
-        message: &AssistantMessage,
-    ) -> Result<Outcome, Failure> {
-        let mut last = Position(0);
-        for event in events {
-            last = self
-                .log(
-                    connection,
-                    run.user_id,
-                    run.conversation_id,
-                    Some(run.message_id),
-                    event.clone(),
-                )
-                .await?;
-        }
-        let ended = sqlx::query(
-            "UPDATE runs SET status = ?, last_position = ? \
-             WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
-        )
-        .bind(message.status.as_str())
-        .bind(last.0.cast_signed())
-        .bind(run.user_id.to_string())
-        .bind(run.message_id.to_string())
-        .execute(&mut *connection)
-        .await?;
-        if ended.rows_affected() == 0 {
-            Err(Refusal::NotFound)?;
-        }
-        crash_point!("end::status");
-        store_answer(&mut *connection, run.user_id, run.message_id, message).await?;
-        crash_point!("end::message");
-        sqlx::query("UPDATE conversations SET unseen = ? WHERE user_id = ? AND id = ?")
-            .bind(message.status.is_news())
-            .bind(run.user_id.to_string())
-            .bind(run.conversation_id.to_string())
-            .execute(connection)
-            .await?;
-        crash_point!("end::conversation");
-        Ok(Outcome::Done)
-    }
 }
 
 /// Where a message belongs.
@@ -358,21 +291,6 @@ struct Place {
     conversation_id: ConversationId,
     parent_id: Option<MessageId>,
     position: Position,
-}
-
-async fn store_answer(
-    connection: &mut SqliteConnection,
-    user_id: UserId,
-    id: MessageId,
-    answer: &AssistantMessage,
-) -> Result<(), Failure> {
-    sqlx::query("UPDATE messages SET body = ? WHERE user_id = ? AND id = ?")
-        .bind(serde_json::to_string(&MessageBody::Assistant(answer.clone()))?)
-        .bind(user_id.to_string())
-        .bind(id.to_string())
-        .execute(connection)
-        .await?;
-    Ok(())
 }
 
 async fn insert_message(

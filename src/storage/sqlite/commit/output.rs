@@ -1,0 +1,94 @@
+//! What runs produce: their messages while they are at work and when they end.
+
+use sqlx::SqliteConnection;
+
+use super::{Batch, Failure};
+use crate::{
+    protocol::{AssistantMessage, EventBody, MessageBody, MessageId, Position, UserId},
+    storage::{Outcome, Refusal, RunKey},
+};
+
+impl Batch {
+    /// Stores what a run has come to. The log still has it, for those who follow it.
+    pub(super) async fn store_output(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        message: &AssistantMessage,
+    ) -> Result<Outcome, Failure> {
+        let position = self.head(&mut *connection, run.user_id).await?;
+        let stored = sqlx::query(
+            "UPDATE runs SET stored_position = ? WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
+        )
+        .bind(position.0.cast_signed())
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .execute(&mut *connection)
+        .await?;
+        if stored.rows_affected() == 0 {
+            Err(Refusal::NotFound)?;
+        }
+        store_answer(connection, run.user_id, run.message_id, message).await?;
+        Ok(Outcome::Done)
+    }
+
+    pub(super) async fn end(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        events: &[EventBody],
+        message: &AssistantMessage,
+    ) -> Result<Outcome, Failure> {
+        let mut last = Position(0);
+        for event in events {
+            last = self
+                .log(
+                    connection,
+                    run.user_id,
+                    run.conversation_id,
+                    Some(run.message_id),
+                    event.clone(),
+                )
+                .await?;
+        }
+        let ended = sqlx::query(
+            "UPDATE runs SET status = ?, last_position = ? \
+             WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
+        )
+        .bind(message.status.as_str())
+        .bind(last.0.cast_signed())
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .execute(&mut *connection)
+        .await?;
+        if ended.rows_affected() == 0 {
+            Err(Refusal::NotFound)?;
+        }
+        crash_point!("end::status");
+        store_answer(&mut *connection, run.user_id, run.message_id, message).await?;
+        crash_point!("end::message");
+        sqlx::query("UPDATE conversations SET unseen = ? WHERE user_id = ? AND id = ?")
+            .bind(message.status.is_news())
+            .bind(run.user_id.to_string())
+            .bind(run.conversation_id.to_string())
+            .execute(connection)
+            .await?;
+        crash_point!("end::conversation");
+        Ok(Outcome::Done)
+    }
+}
+
+pub(super) async fn store_answer(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    id: MessageId,
+    answer: &AssistantMessage,
+) -> Result<(), Failure> {
+    sqlx::query("UPDATE messages SET body = ? WHERE user_id = ? AND id = ?")
+        .bind(serde_json::to_string(&MessageBody::Assistant(answer.clone()))?)
+        .bind(user_id.to_string())
+        .bind(id.to_string())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
