@@ -116,7 +116,9 @@ impl Server {
                 tracing::debug!(%error, "TCP_NODELAY");
             }
         });
-        let server = axum::serve(listener, http::router(app)).with_graceful_shutdown({
+        // Made into routes once: otherwise every connection would get a copy of them all.
+        let routes = http::router(app).into_make_service();
+        let server = axum::serve(listener, routes).with_graceful_shutdown({
             let down = down.clone();
             async move { down.cancelled().await }
         });

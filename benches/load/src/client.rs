@@ -6,7 +6,11 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::{Method, Request, StatusCode, body::Incoming, client::conn::http1, header};
 use hyper_util::rt::TokioIo;
-use tokio::{net::TcpStream, task::JoinHandle};
+use tokio::{
+    io::AsyncWriteExt,
+    net::{TcpSocket, TcpStream},
+    task::JoinHandle,
+};
 
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
@@ -53,6 +57,17 @@ impl Client {
             .request(Method::POST, path)
             .header(header::CONTENT_TYPE, "application/json");
         self.send(request.body(Full::from(body))?).await
+    }
+
+    /// A stream in plain bytes, its head first, from a socket that takes next to nothing while nobody reads it.
+    pub async fn narrow(&self, path: &str) -> Result<TcpStream, Error> {
+        let socket = TcpSocket::new_v4()?;
+        socket.set_recv_buffer_size(4096)?;
+        let mut socket = socket.connect(self.authority.parse()?).await?;
+        // The answer of HTTP/1.0 goes on until the connection ends, as it is.
+        let request = format!("GET {path} HTTP/1.0\r\nHost: {}\r\n\r\n", self.authority);
+        socket.write_all(request.as_bytes()).await?;
+        Ok(socket)
     }
 
     fn request(&self, method: Method, path: &str) -> hyper::http::request::Builder {

@@ -120,6 +120,42 @@ pub struct Stored {
     pub growing_snapshot_ms: Spread,
 }
 
+/// What streams cost on which nothing happens.
+#[derive(Clone, Debug, Serialize)]
+pub struct Idle {
+    pub streams: usize,
+    /// Resident memory that each of them adds to the server, in kilobytes (10³ bytes).
+    pub kb_each: f64,
+    /// From sending a message until the last of them has heard of it.
+    pub told_ms: f64,
+}
+
+/// What readers cost that take a byte a second.
+#[derive(Clone, Debug, Serialize)]
+pub struct Slow {
+    pub readers: usize,
+    /// Resident memory that each of them adds to the server, in kilobytes (10³ bytes).
+    pub kb_each: f64,
+    /// How late others' tokens are without them, and with them.
+    pub delay_ms: (Spread, Spread),
+    /// What they read in the end, together, and how long that took.
+    pub events: u64,
+    pub caught_up_seconds: f64,
+    /// What was wrong with what they or the others were told.
+    pub faults: Faults,
+}
+
+/// A client whose connection broke.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reconnect {
+    /// How many runs were under way.
+    pub runs: usize,
+    pub times: usize,
+    /// From connecting again to the first event that was missed.
+    pub first_missed_ms: Spread,
+    pub faults: Faults,
+}
+
 /// Bytes of one file on the wire.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sent {
@@ -152,6 +188,9 @@ pub struct Report {
     pub idle_mb: Option<f64>,
     pub sizes: Vec<Sent>,
     pub load: Vec<Load>,
+    pub idle: Option<Idle>,
+    pub slow: Option<Slow>,
+    pub reconnect: Option<Reconnect>,
     pub killed: Option<Killed>,
     pub startup: Option<Startup>,
     pub stored: Option<Stored>,
@@ -161,9 +200,15 @@ pub struct Report {
 impl Report {
     /// What must not be is, so the command fails.
     pub fn is_broken(&self) -> bool {
+        let slow = self.slow.as_ref().map(|slow| slow.faults);
+        let reconnect = self.reconnect.as_ref().map(|reconnect| reconnect.faults);
         self.load
             .iter()
             .any(|load| load.faults != Faults::default() || load.completed != load.runs)
+            || [slow, reconnect]
+                .into_iter()
+                .flatten()
+                .any(|faults| faults != Faults::default())
             || self
                 .killed
                 .as_ref()

@@ -8,11 +8,15 @@ mod browser;
 mod check;
 mod client;
 mod figures;
+mod idle;
 mod load;
+mod log;
 mod machine;
 mod print;
 mod program;
+mod reconnect;
 mod sizes;
+mod slow;
 mod startup;
 mod stored;
 mod survival;
@@ -56,6 +60,9 @@ struct Options {
     /// How many conversations of 20 messages are stored when some are opened.
     #[arg(long, default_value_t = 1000)]
     stored: usize,
+    /// How long `steady` lasts.
+    #[arg(long, default_value_t = 10.0)]
+    minutes: f64,
     /// The server [default: dist/parlor, or the one beside this program].
     #[arg(long)]
     parlor: Option<PathBuf>,
@@ -65,7 +72,7 @@ struct Options {
     /// Write the figures here too.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Give up after so many seconds.
+    /// Give up after so many seconds, besides those of `steady`.
     #[arg(long, default_value_t = 600)]
     limit: u64,
 }
@@ -80,6 +87,14 @@ enum Part {
     Burst,
     /// 100 streams as fast as the model server gives.
     Flat,
+    /// 200 runs for many minutes (--minutes); only if it is asked for.
+    Steady,
+    /// 1,000 streams on which nothing happens.
+    Idle,
+    /// Readers that take a byte a second.
+    Slow,
+    /// A client that connects again and again.
+    Reconnect,
     /// The server is killed in mid-stream.
     Kill,
     /// The start with stored conversations.
@@ -93,10 +108,16 @@ enum Part {
 #[tokio::main]
 async fn main() -> ExitCode {
     let options = Options::parse();
-    let limit = Duration::from_secs(options.limit);
+    allow_many_sockets();
+    let steady = if options.does(Part::Steady) {
+        options.minutes * 60.0
+    } else {
+        0.0
+    };
+    let limit = Duration::from_secs(options.limit) + Duration::from_secs_f64(steady);
     let measured = tokio::select! {
         measured = timeout(limit, measure(&options)) => {
-            measured.unwrap_or_else(|_| Err(format!("not done after {} s", options.limit).into()))
+            measured.unwrap_or_else(|_| Err(format!("not done after {} s", limit.as_secs()).into()))
         }
         () = asked_to_end() => Err("interrupted".into()),
     };
@@ -110,6 +131,18 @@ async fn main() -> ExitCode {
             eprintln!("parlor-bench: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Every run and every stream takes one, and many systems give a process 1,024 unless it asks for more.
+fn allow_many_sockets() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit, setrlimit};
+        let mut limit = getrlimit(Resource::Nofile);
+        limit.current = limit.maximum;
+        // What there is may do.
+        let _ = setrlimit(Resource::Nofile, limit);
     }
 }
 
@@ -135,6 +168,9 @@ async fn measure(options: &Options) -> Result<Report, Error> {
         idle_mb: None,
         sizes: Vec::new(),
         load: Vec::new(),
+        idle: None,
+        slow: None,
+        reconnect: None,
         killed: None,
         startup: None,
         stored: None,
@@ -171,6 +207,22 @@ async fn measure(options: &Options) -> Result<Report, Error> {
     }
     parlor.stop().await?;
 
+    if options.does(Part::Idle) {
+        let streams = if options.quick { 100 } else { 1000 };
+        let idle = idle::measure(&programs, &upstream, streams).await?;
+        print::idle(report.idle.insert(idle));
+    }
+    if options.does(Part::Slow) {
+        let readers = if options.quick { 5 } else { 20 };
+        let history = flat(options.quick);
+        let slow = slow::measure(&programs, &upstream, readers, &history, &paced(options, 20)).await?;
+        print::slow(report.slow.insert(slow));
+    }
+    if options.does(Part::Reconnect) {
+        let runs = if options.quick { 20 } else { 100 };
+        let reconnect = reconnect::measure(&programs, &upstream, &paced(options, runs)).await?;
+        print::reconnect(report.reconnect.insert(reconnect));
+    }
     if options.does(Part::Kill) {
         let most = options.runs.iter().copied().max().unwrap_or(1);
         let runs = if options.quick { most.min(20) } else { most };
@@ -199,58 +251,74 @@ async fn measure(options: &Options) -> Result<Report, Error> {
 
 impl Options {
     fn does(&self, part: Part) -> bool {
-        self.only.is_empty() || self.only.contains(&part)
+        (self.only.is_empty() && part != Part::Steady) || self.only.contains(&part)
+    }
+}
+
+/// What a group of runs may take besides their own time.
+const GRACE: Duration = Duration::from_secs(60);
+
+/// So many runs at the pace that was asked for.
+fn paced(options: &Options, runs: usize) -> Plan {
+    let seconds = if options.quick { 2.0 } else { options.seconds };
+    lasting(options, runs, seconds)
+}
+
+fn lasting(options: &Options, runs: usize, seconds: f64) -> Plan {
+    let rate = options.rate;
+    Plan {
+        name: format!("{runs} × {rate}/s"),
+        runs,
+        tokens: (rate * seconds) as usize,
+        per_second: rate,
+        // Steady work, not the beginning, is of interest here.
+        ramp: Duration::from_secs_f64((seconds / 5.0).min(10.0)),
+        limit: Duration::from_secs_f64(seconds * 1.2) + GRACE,
+    }
+}
+
+/// Runs without a pace.
+fn flat(quick: bool) -> Plan {
+    let (runs, tokens) = if quick { (20, 200) } else { (100, 3000) };
+    Plan {
+        name: format!("{runs} × flat out"),
+        runs,
+        tokens,
+        per_second: 0.0,
+        ramp: Duration::ZERO,
+        limit: GRACE,
     }
 }
 
 /// The load measurements, each group with its title.
 fn plans(options: &Options) -> Vec<(&'static str, Vec<Plan>)> {
     let quick = options.quick;
-    let (rate, seconds) = (options.rate, if quick { 2.0 } else { options.seconds });
-    let grace = Duration::from_secs(60);
     let mut groups = Vec::new();
     if options.does(Part::Load) {
-        let runs = options.runs.iter().copied().filter(|runs| !quick || *runs <= 20);
-        let plan = |runs| Plan {
-            name: format!("{runs} × {rate}/s"),
-            runs,
-            tokens: (rate * seconds) as usize,
-            per_second: rate,
-            // Steady work, not the beginning, is of interest here.
-            ramp: Duration::from_secs_f64(seconds / 5.0),
-            limit: Duration::from_secs_f64(seconds * 1.2) + grace,
-        };
+        let runs = options.runs.iter().filter(|runs| !quick || **runs <= 20);
         groups.push((
             "Concurrent runs, begun one after the other (times in ms)",
-            runs.map(plan).collect(),
+            runs.map(|runs| paced(options, *runs)).collect(),
         ));
+    }
+    if options.does(Part::Steady) {
+        let plan = lasting(options, 200, options.minutes * 60.0);
+        groups.push(("For a long time (times in ms)", vec![plan]));
     }
     if options.does(Part::Burst) {
         let (runs, tokens) = if quick { (20, 20) } else { (100, 200) };
-        let name = format!("{runs} × 20/s");
-        let limit = grace + Duration::from_secs(10);
         let plan = Plan {
-            name,
+            name: format!("{runs} × 20/s"),
             runs,
             tokens,
             per_second: 20.0,
             ramp: Duration::ZERO,
-            limit,
+            limit: GRACE + Duration::from_secs(10),
         };
         groups.push(("New conversations, all in the same moment", vec![plan]));
     }
     if options.does(Part::Flat) {
-        let (runs, tokens) = if quick { (20, 200) } else { (100, 3000) };
-        let name = format!("{runs} × flat out");
-        let plan = Plan {
-            name,
-            runs,
-            tokens,
-            per_second: 0.0,
-            ramp: Duration::ZERO,
-            limit: grace,
-        };
-        groups.push(("As fast as the model server gives", vec![plan]));
+        groups.push(("As fast as the model server gives", vec![flat(quick)]));
     }
     groups
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     check::Faults,
-    figures::{Browser, Figure, Killed, Load, Report, Sent, Spread, Startup, Stored},
+    figures::{Browser, Figure, Idle, Killed, Load, Reconnect, Report, Sent, Slow, Spread, Startup, Stored},
 };
 
 /// Prints rows under their heads; the first column to the left, the others to the right.
@@ -138,6 +138,55 @@ pub fn killed(killed: &Killed) {
         killed.unterminated
     );
     complaints(&killed.complaints);
+}
+
+pub fn idle(idle: &Idle) {
+    println!(
+        "{} streams on which nothing happens: {:.1} KB of the server's memory each; {} ms after a message was sent, the last one has \
+         heard of it.\n",
+        idle.streams,
+        idle.kb_each,
+        ms(idle.told_ms)
+    );
+}
+
+pub fn slow(slow: &Slow) {
+    let (without, with) = slow.delay_ms;
+    println!(
+        "{} readers that take a byte a second: {:.0} KB of the server's memory each; others' tokens are {} ms late (p95), without \
+         them {} ms. Then they read {} events in {:.1} s{}.\n",
+        slow.readers,
+        slow.kb_each,
+        ms(with.p95),
+        ms(without.p95),
+        slow.events,
+        slow.caught_up_seconds,
+        faults(slow.faults)
+    );
+}
+
+pub fn reconnect(reconnect: &Reconnect) {
+    let first = reconnect.first_missed_ms;
+    println!(
+        "Connected again {} times, with {} runs under way: the first missed event came after {} ms (p50), {} (p95), {} (max){}.\n",
+        reconnect.times,
+        reconnect.runs,
+        ms(first.p50),
+        ms(first.p95),
+        ms(first.max),
+        faults(reconnect.faults)
+    );
+}
+
+/// What must not be, at the end of a sentence.
+fn faults(faults: Faults) -> String {
+    let Faults {
+        lost,
+        duplicated,
+        reordered,
+        ..
+    } = faults;
+    format!(": {lost} lost, {duplicated} doubled, {reordered} out of order")
 }
 
 pub fn startup(startup: &Startup) {

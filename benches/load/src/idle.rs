@@ -1,0 +1,78 @@
+//! What streams cost on which nothing happens: every open tab has one.
+
+use std::time::{Duration, Instant};
+
+use tokio::{
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+
+use crate::{
+    client::{Answer, Error},
+    figures::Idle,
+    load,
+    log::Log,
+    machine,
+    program::{Program, Programs},
+};
+
+/// How long it may take until all have heard of an event.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Opens `streams` streams on an empty server, and lets something happen.
+pub async fn measure(programs: &Programs, upstream: &Program, streams: usize) -> Result<Idle, Error> {
+    let parlor = programs.parlor("idle", upstream).await?;
+    // What the first one makes the server load is not the others' cost.
+    let _first = open(&parlor).await?;
+    load::run(parlor.client(), 10, 0.0, false).await;
+    sleep(Duration::from_secs(1)).await;
+    let before = machine::resident(parlor.pid());
+    let mut opened = Vec::with_capacity(streams);
+    for _ in 0..streams {
+        opened.push(open(&parlor).await?);
+    }
+    sleep(Duration::from_secs(1)).await;
+    let grown = machine::resident(parlor.pid()) - before;
+
+    let mut listening = JoinSet::new();
+    for stream in opened {
+        listening.spawn(first_event(stream));
+    }
+    let asked = Instant::now();
+    load::run(parlor.client(), 1, 0.0, false).await;
+    let told = async {
+        while let Some(told) = listening.join_next().await {
+            told??;
+        }
+        Ok::<(), Error>(())
+    };
+    timeout(PATIENCE, told)
+        .await
+        .map_err(|_| "not all streams were told")??;
+    let told_ms = asked.elapsed().as_secs_f64() * 1e3;
+    parlor.stop().await?;
+    Ok(Idle {
+        streams,
+        kb_each: grown * 1e3 / streams as f64,
+        told_ms,
+    })
+}
+
+/// A stream of what happens from now on, after its first sign of life.
+async fn open(parlor: &Program) -> Result<Answer, Error> {
+    let mut stream = parlor.client().get("/api/events").await?;
+    if !stream.status.is_success() {
+        return Err(stream.refusal().await);
+    }
+    stream.chunk().await?;
+    Ok(stream)
+}
+
+async fn first_event(mut stream: Answer) -> Result<(), Error> {
+    let mut log = Log::after(0);
+    while log.events == 0 {
+        let bytes = stream.chunk().await?.ok_or("a stream ended")?;
+        log.push(&bytes);
+    }
+    Ok(())
+}
