@@ -219,7 +219,9 @@ async fn what_is_deleted_is_not_in_the_files_either() {
     for file in std::fs::read_dir(folder.path()).unwrap() {
         let path = file.unwrap().path();
         let bytes = std::fs::read(&path).unwrap();
-        let found = bytes.windows(SECRET.len()).filter(|bytes| *bytes == SECRET.as_bytes());
+        let found = bytes
+            .windows(SECRET.len())
+            .filter(|bytes| *bytes == SECRET.as_bytes());
         assert_eq!(found.count(), 0, "{path:?}");
     }
 }

@@ -54,7 +54,8 @@ pub fn notify(title: &str, body: &str, tag: &str, pressed: impl FnOnce() + 'stat
     for (field, value) in [("body", body), ("tag", tag), ("icon", "/favicon.svg")] {
         let _ = Reflect::set(&options, &JsValue::from_str(field), &JsValue::from_str(value));
     }
-    let Ok(notification) = Reflect::construct(&class, &Array::of2(&JsValue::from_str(title), &options)) else {
+    let Ok(notification) = Reflect::construct(&class, &Array::of2(&JsValue::from_str(title), &options))
+    else {
         return;
     };
     let shown = notification.clone();

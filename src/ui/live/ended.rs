@@ -42,7 +42,9 @@ impl Live {
             listed.map(|conversation| conversation.title.clone())
         });
         let seen = self.visible.get_untracked() && self.place.get_untracked() == Place::Conversation(id);
-        let Some(title) = title.filter(|_| !seen) else { return };
+        let Some(title) = title.filter(|_| !seen) else {
+            return;
+        };
         // Of the tabs that have heard of it, one gets the lock; it keeps it for as long as others may come to ask.
         let name = ["parlor-told-", &ended.run.to_string()].concat();
         let told = browser::lock(&name, move || {
@@ -52,7 +54,10 @@ impl Live {
                 browser::notify(&title, &line, &tag, move || self.go(Place::Conversation(id)));
             });
         });
-        browser::after(RECENT_MS, move || drop(told)).forget();
+        browser::after(RECENT_MS, move || {
+            let _given_back = told;
+        })
+        .forget();
     }
 
     /// A line that says how it ended.

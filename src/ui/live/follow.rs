@@ -9,9 +9,7 @@ use super::{
 };
 use crate::{
     api::{ApiError, error::ErrorCode, rpc},
-    protocol::{
-        ConversationId, ConversationList, Event, EventBody, Notice, Position, Transcript, json, sse,
-    },
+    protocol::{ConversationId, ConversationList, Event, EventBody, Notice, Position, Transcript, json, sse},
     ui::{
         browser::{self, Presence, StreamEvent},
         clock::Clock,
@@ -248,7 +246,11 @@ impl Live {
             None => (None, None),
         };
         let here = place.conversation();
-        if let Some(id) = here.filter(|_| error.as_ref().is_none_or(|error| error.code == ErrorCode::NotFound)) {
+        if let Some(id) = here.filter(|_| {
+            error
+                .as_ref()
+                .is_none_or(|error| error.code == ErrorCode::NotFound)
+        }) {
             let kept = self.keep_lost(id, list.as_of, transcript.as_ref());
             if kept.is_some() {
                 (transcript, error) = (transcript.or(kept), None);

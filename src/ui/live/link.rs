@@ -335,7 +335,11 @@ mod tests {
     #[test]
     fn a_network_that_is_back_is_reason_to_doubt_a_silent_stream() {
         let mut link = open();
-        assert_eq!(link.step(Input::Online, 12_000.0, 0.0), None, "heard a moment ago");
+        assert_eq!(
+            link.step(Input::Online, 12_000.0, 0.0),
+            None,
+            "heard a moment ago"
+        );
         assert_eq!(link.step(Input::Online, 19_000.0, 0.0), Some(Effect::Connect));
     }
 

@@ -23,7 +23,10 @@ pub fn lost(held: &Transcript, now: Option<&Transcript>) -> Option<Lost> {
     let branch = held.branch();
     let messages: Vec<Message> = branch.iter().copied().filter(is_lost).cloned().collect();
     let first = messages.first()?.id;
-    let mut before = branch.iter().take_while(|message| message.id != first).collect::<Vec<_>>();
+    let mut before = branch
+        .iter()
+        .take_while(|message| message.id != first)
+        .collect::<Vec<_>>();
     before.extend(branch.iter().find(|message| message.id == first));
     let after = before.into_iter().rev().find(|message| known(message).is_some());
     Some(Lost {
@@ -54,7 +57,10 @@ mod tests {
 
     fn found(held: &Transcript, now: Option<&Transcript>) -> Option<(Option<MessageId>, Vec<MessageId>)> {
         let lost = lost(held, now)?;
-        Some((lost.after, lost.messages.iter().map(|message| message.id).collect()))
+        Some((
+            lost.after,
+            lost.messages.iter().map(|message| message.id).collect(),
+        ))
     }
 
     #[test]
@@ -62,8 +68,16 @@ mod tests {
         let story = Story::new("Hello", &["one ", "two"]);
         let whole = story.after(story.events.len());
         assert_eq!(found(&whole, Some(&whole)), None);
-        assert_eq!(found(&story.after(5), Some(&whole)), None, "there is more of it by now");
-        assert_eq!(found(&story.after(3), None).map(|(_, lost)| lost.len()), Some(1), "an answer without a word is nothing");
+        assert_eq!(
+            found(&story.after(5), Some(&whole)),
+            None,
+            "there is more of it by now"
+        );
+        assert_eq!(
+            found(&story.after(3), None).map(|(_, lost)| lost.len()),
+            Some(1),
+            "an answer without a word is nothing"
+        );
     }
 
     #[test]
@@ -74,8 +88,14 @@ mod tests {
         assert_eq!(found(&whole, None), Some((None, all.clone())));
         // The server has the question, and then the beginning of the answer.
         let (question, answer) = (all[0], all[1]);
-        assert_eq!(found(&whole, Some(&story.after(2))), Some((Some(question), vec![answer])));
-        assert_eq!(found(&whole, Some(&story.after(4))), Some((Some(answer), vec![answer])));
+        assert_eq!(
+            found(&whole, Some(&story.after(2))),
+            Some((Some(question), vec![answer]))
+        );
+        assert_eq!(
+            found(&whole, Some(&story.after(4))),
+            Some((Some(answer), vec![answer]))
+        );
     }
 
     #[test]

@@ -37,7 +37,11 @@ mod tests {
 
     #[test]
     fn the_first_line_is_the_first_that_says_something() {
-        for (text, first) in [("", ""), ("---\n\n## Yes, **it** is\n\nBecause", "Yes, **it** is"), ("- one\n- two", "one")] {
+        for (text, first) in [
+            ("", ""),
+            ("---\n\n## Yes, **it** is\n\nBecause", "Yes, **it** is"),
+            ("- one\n- two", "one"),
+        ] {
             assert_eq!(first_line(text), first, "{text:?}");
         }
         assert_eq!(first_line(&"é".repeat(LONGEST + 1)), "é".repeat(LONGEST) + "…");
