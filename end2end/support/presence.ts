@@ -15,12 +15,19 @@ function tell(hidden: boolean): void {
   document.dispatchEvent(new Event('visibilitychange'));
 }
 
-/** Stops everything that runs in a page, as the browser does with one that has long been hidden; gives what wakes it. */
+/**
+ * Stops everything that runs in a page, as the browser does with one that has long been hidden; gives what wakes it.
+ * (A headless browser is asked in vain to freeze a page; a debugger that holds it does the same.)
+ */
 export async function freeze(page: Page): Promise<() => Promise<void>> {
   const session = await page.context().newCDPSession(page);
-  await session.send('Page.setWebLifecycleState', { state: 'frozen' });
+  await session.send('Debugger.enable');
+  const held = new Promise((resolve) => session.once('Debugger.paused', resolve));
+  const over = session.send('Runtime.evaluate', { expression: 'debugger' });
+  await held;
   return async () => {
-    await session.send('Page.setWebLifecycleState', { state: 'active' });
+    await session.send('Debugger.resume');
+    await over;
     await session.detach();
   };
 }

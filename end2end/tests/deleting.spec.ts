@@ -57,10 +57,14 @@ test('deleted in one tab while it is answered: gone for whoever looks, whoever i
   for (const address of [path, `/api/messages/${message_id}`]) expect((await page.request.get(address)).status()).toBe(404);
 
   expect(await wholeLog(parlor.url)).not.toContain(secret);
-  await parlor.stop();
-  for (const file of await readdir(parlor.data)) {
-    expect((await readFile(join(parlor.data, file))).includes(secret), file).toBe(false);
-  }
+  // A stop that runs out of time leaves it to the next one to empty SQLite's own log.
+  await expect(async () => {
+    await parlor.restart();
+    await parlor.stop();
+    for (const file of await readdir(parlor.data)) {
+      expect((await readFile(join(parlor.data, file))).includes(secret), file).toBe(false);
+    }
+  }).toPass();
 });
 
 test('deleted in two tabs at once: once, and no error', async ({ chat, newTab, parlor, upstream }) => {

@@ -53,14 +53,16 @@ test('a tab that is opened in the background holds no stream until it is seen', 
   expect(requests.made('/api/events')).toBe(1);
 });
 
-test('a page that the browser froze in mid-answer shows all of it when it wakes', async ({ chat, page, upstream }) => {
+test('a page that the browser froze in mid-answer shows all of it when it wakes', async ({ chat, newTab, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'One' }, { gate: 'two' }, { text: ', **two**' }, { gate: 'three' }, { text: ', three.' }] });
   await chat.open();
   await chat.begin('Count');
   await expect(chat.answers).toContainText('One');
   const wake = await freeze(page);
   await upstream.open('two');
-  await upstream.reached('three');
+  const other = await newTab();
+  await other.open(chat.path);
+  await expect(other.answers.locator('.prose')).toHaveText('One, two');
   await wake();
   await expect(chat.answers.locator('.prose')).toHaveText('One, two');
   await upstream.open('three');
@@ -79,7 +81,9 @@ test('a page that was frozen while the server was started again shows what becam
   const wake = await freeze(page);
   await upstream.open('two');
   await upstream.reached('never');
-  await parlor.restart();
+  // Nobody is told of the end.
+  await parlor.kill();
+  await parlor.start();
   await wake();
   await expect(chat.problem).toContainText('The answer was interrupted.');
   await expect(chat.answers.locator('.prose')).toHaveText('One, two');

@@ -55,7 +55,7 @@ impl Live {
             });
         });
         browser::after(RECENT_MS, move || {
-            let _done = told;
+            let _given_back = told;
         })
         .forget();
     }

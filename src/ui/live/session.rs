@@ -183,6 +183,42 @@ mod tests {
         assert_eq!(session.cursor(), Position(6));
     }
 
+    fn ends(story: &Story) -> Vec<Change> {
+        let mut session = Session::new(list_at(0), None);
+        let mut changes = Vec::new();
+        for event in story.events.iter().chain(&story.events) {
+            session.apply(event, &mut changes);
+        }
+        changes.retain(|change| matches!(change, Change::Ended(_)));
+        changes
+    }
+
+    #[test]
+    fn the_end_of_a_run_is_told_once_with_its_times_unless_a_person_made_it() {
+        let mut story = Story::new("Hello", &["one"]);
+        let Some(Event {
+            body: EventBody::Complete { ended_at },
+            ..
+        }) = story.events.last_mut()
+        else {
+            panic!("a story ends")
+        };
+        let began_at = *ended_at;
+        ended_at.0 += 31_000;
+        let ended_at = *ended_at;
+        let ended = Ended {
+            conversation_id: story.conversation_id,
+            run: story.answer,
+            began_at,
+            ended_at,
+        };
+        assert_eq!(ends(&story), [Change::Ended(ended)]);
+        if let Some(last) = story.events.last_mut() {
+            last.body = EventBody::Cancelled { ended_at };
+        }
+        assert_eq!(ends(&story), []);
+    }
+
     #[test]
     fn fast_clicks_leave_every_conversation_with_its_own_snapshot() {
         let (first, second) = (Story::new("First", &["a"]), Story::new("Second", &["b"]));
