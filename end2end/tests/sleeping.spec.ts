@@ -78,9 +78,12 @@ test('a page that was frozen while the server was started again shows what becam
   await chat.open();
   await chat.begin('Count');
   await expect(chat.answers).toContainText('One');
+  const log = await EventStream.everything(parlor.url);
+  await log.until('text_delta');
   const wake = await freeze(page);
   await upstream.open('two');
-  await upstream.reached('never');
+  expect(await log.until('text_delta')).toMatchObject({ text: ', two' });
+  log.close();
   // Nobody is told of the end.
   await parlor.kill();
   await parlor.start();
