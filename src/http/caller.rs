@@ -113,7 +113,13 @@ pub fn not_found() -> ApiError {
 impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> Self {
         tracing::error!(%error, "storage");
-        unavailable(error.trouble())
+        match error {
+            StorageError::NotYet => Self::new(
+                ErrorCode::Unavailable,
+                "The answer is stopped, but Parlor can't store that just now. It will as soon as it can; the log says more.",
+            ),
+            error => unavailable(error.trouble()),
+        }
     }
 }
 

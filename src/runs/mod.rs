@@ -10,10 +10,11 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
+    time::Duration,
 };
 
 use futures::FutureExt;
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use self::at_work::AtWork;
@@ -35,6 +36,9 @@ mod recovery;
 
 #[cfg(test)]
 mod tests;
+
+/// How long somebody who stops a run waits for its end. It takes longer only if storage is in trouble.
+const STOP: Duration = Duration::from_secs(5);
 
 /// Why a run was not started.
 #[derive(Debug, thiserror::Error)]
@@ -259,7 +263,21 @@ impl Runs {
     /// Stops a run of a user and waits until that is committed. A run that has ended stays as it is.
     ///
     /// Gives the status that the run has then; `None` if there is no such run.
+    ///
+    /// # Errors
+    ///
+    /// If storage does not work. The run stops all the same, and its end is stored as soon as it can be.
     pub async fn stop(&self, user_id: UserId, run: MessageId) -> Result<Option<RunStatus>, StorageError> {
+        timeout(STOP, self.stop_and_wait(user_id, run))
+            .await
+            .unwrap_or(Err(StorageError::NotYet))
+    }
+
+    async fn stop_and_wait(
+        &self,
+        user_id: UserId,
+        run: MessageId,
+    ) -> Result<Option<RunStatus>, StorageError> {
         self.0.at_work.stop(user_id, run);
         self.0.at_work.ended(run).await;
         let stored = self.0.storage.run(user_id, run).await?;

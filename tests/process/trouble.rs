@@ -232,17 +232,24 @@ fn ask(message: &str) -> Value {
 
 /// A refusal says what happened, what was kept, and what to do.
 async fn is_clear(refusal: Response, trouble: Trouble) {
-    assert_eq!(refusal.status(), StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(refusal.headers()["content-type"], "application/problem+json");
     assert!(refusal.headers().contains_key("retry-after"));
-    let body = refusal.bytes().await.expect("a body");
-    let problem: Value = serde_json::from_slice(&body).expect("JSON");
-    assert_eq!(problem["code"], "unavailable");
+    let (status, problem) = problem(refusal).await;
+    assert_eq!(
+        (status, &problem["code"]),
+        (StatusCode::SERVICE_UNAVAILABLE, &json!("unavailable"))
+    );
     let detail = problem["detail"].as_str().expect("words");
     assert!(
         detail.contains("Nothing was changed") && detail.contains(trouble.advice()),
         "{detail}"
     );
+}
+
+async fn problem(response: Response) -> (StatusCode, Value) {
+    assert_eq!(response.headers()["content-type"], "application/problem+json");
+    let status = response.status();
+    let body = response.bytes().await.expect("a body");
+    (status, serde_json::from_slice(&body).expect("JSON"))
 }
 
 /// What a client saw to its end is what the server has.
@@ -281,6 +288,14 @@ async fn a_start_that_cannot_write_shows_what_there_is_and_ends_what_was_left_as
         Trouble::NoWrites,
     )
     .await;
+    let stop = reqwest::Client::new().post(format!("{}/api/runs/{run}/stop", server.url));
+    let stop = timeout(SOON, stop.send()).await.expect("nobody waits for ever");
+    let (status, problem) = problem(stop.expect("an answer")).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(
+        problem["detail"].as_str().expect("words").contains("can't store"),
+        "{problem}"
+    );
 
     limit_files(&server, None);
     let events = reqwest::get(format!("{}/api/runs/{run}/events?after=0", server.url)).await;
