@@ -95,15 +95,21 @@ fn Entry(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoV
 fn Rename(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
     let live = use_live();
     let input = NodeRef::<html::Input>::new();
+    let title = row.title.get_untracked();
+    let (before, shown) = (title.clone(), title.clone());
     Effect::new(move |_| {
         if let Some(input) = input.get() {
             browser::focus(&input);
-            // The press that brought us here ends after this, and would take the selection away.
-            browser::next_frame(move || input.select());
+            input.select();
+            // The press that brought us here ends after this, and may take the selection away; who types already has none.
+            let shown = shown.clone();
+            browser::next_frame(move || {
+                if input.value() == shown {
+                    input.select();
+                }
+            });
         }
     });
-    let title = row.title.get_untracked();
-    let before = title.clone();
     let keep = move || {
         // Leaving the field because it went away is not another answer.
         if !renaming.get_untracked() {
