@@ -12,6 +12,7 @@ pub mod id;
 pub mod intent;
 pub mod json;
 pub mod message;
+pub mod sorted;
 pub mod sse;
 pub mod time;
 pub mod transcript;

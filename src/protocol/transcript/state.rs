@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{AssistantMessage, ConversationId, Message, MessageId, Position};
+use super::super::{AssistantMessage, ConversationId, Message, MessageId, Position, sorted};
 
 /// A conversation as it stood at a position of its user's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub struct Transcript {
     /// The first message of the branch that is here, if the branch begins before it.
     #[serde(default)]
     pub earliest: Option<MessageId>,
-    /// Other answers to the messages that are here.
+    /// Other answers to the messages that are here, oldest first.
     #[serde(default)]
     pub elsewhere: Vec<Elsewhere>,
     /// The message at the end of the branch that is shown.
@@ -120,14 +120,13 @@ impl Transcript {
             .elsewhere
             .iter()
             .map(|other| (Some(other.parent_id), other.id));
-        let mut siblings: Vec<MessageId> = here
-            .chain(elsewhere)
-            .filter(|(parent_id, _)| *parent_id == answer.parent_id)
-            .map(|(_, id)| id)
-            .collect();
-        // The server makes the ids of answers, with the time in front.
-        siblings.sort_unstable();
-        siblings.dedup();
+        let mut siblings = Vec::new();
+        for (parent_id, id) in here.chain(elsewhere) {
+            if parent_id == answer.parent_id {
+                // The server makes the ids of answers, with the time in front.
+                sorted::insert(&mut siblings, id, |id| *id);
+            }
+        }
         siblings
     }
 
@@ -147,7 +146,9 @@ impl Transcript {
             return;
         }
         self.messages.splice(0..0, older.messages);
-        self.elsewhere.extend(older.elsewhere);
+        for other in older.elsewhere {
+            sorted::insert(&mut self.elsewhere, other, |other| *other);
+        }
         self.earliest = older.earliest;
     }
 
@@ -166,18 +167,18 @@ impl Transcript {
             .into_iter()
             .partition(|message| kept.contains(&message.id));
         self.messages = kept;
-        let answers = dropped.iter().filter(|message| message.assistant().is_some());
-        let answers = answers.filter_map(|message| Some((message.id, message.parent_id?)));
-        self.elsewhere
-            .extend(answers.map(|(id, parent_id)| Elsewhere { id, parent_id }));
+        for answer in dropped.iter().filter(|message| message.assistant().is_some()) {
+            if let Some(parent_id) = answer.parent_id {
+                let id = answer.id;
+                sorted::insert(&mut self.elsewhere, Elsewhere { id, parent_id }, |other| *other);
+            }
+        }
         let messages = &self.messages;
         self.elsewhere.retain(|other| {
             let mut answers = messages.iter().filter(|message| message.assistant().is_some());
             answers.any(|answer| answer.parent_id == Some(other.parent_id))
                 && messages.iter().all(|message| message.id != other.id)
         });
-        self.elsewhere.sort_unstable();
-        self.elsewhere.dedup();
         let goes_on = |first: &MessageId| {
             self.message(*first)
                 .is_some_and(|first| first.parent_id.is_some())

@@ -5,7 +5,7 @@
 
 use super::outbox::Sending;
 use crate::{
-    protocol::{MessageId, json},
+    protocol::{MessageId, json, sorted},
     ui::browser,
 };
 
@@ -34,10 +34,11 @@ pub fn forget(message: MessageId) {
 
 /// All that is kept, in the order in which it was written.
 pub fn all() -> Vec<Sending> {
-    let mut all: Vec<Sending> = browser::stored_under(PREFIX)
-        .iter()
-        .filter_map(|json| json::read(json.as_bytes()).ok())
-        .collect();
-    all.sort_by_key(|sending| sending.intent.user_message_id);
+    let mut all = Vec::new();
+    for json in browser::stored_under(PREFIX) {
+        if let Ok(sending) = json::read::<Sending>(json.as_bytes()) {
+            sorted::insert(&mut all, sending, |sending| sending.intent.user_message_id);
+        }
+    }
     all
 }

@@ -6,6 +6,7 @@
 use crate::protocol::{
     ConversationList, ConversationSummary, Event, EventBody,
     conversation_list::{self, ListCursor, Listed},
+    sorted,
 };
 
 /// The part of the list that is loaded, and what happened since the pages that are on their way were asked for.
@@ -76,9 +77,11 @@ impl Listing {
         self.list.append(page);
         self.list.has_more = has_more;
         // The same order as the server's, so that the cursor of the next page is right.
-        self.list
-            .conversations
-            .sort_by_key(|conversation| std::cmp::Reverse(conversation.activity));
+        for conversation in std::mem::take(&mut self.list.conversations) {
+            sorted::insert(&mut self.list.conversations, conversation, |conversation| {
+                std::cmp::Reverse(conversation.activity)
+            });
+        }
         self.no_page(asked);
     }
 

@@ -4,7 +4,7 @@
 //! and [`sync_message`](ConversationView::sync_message), which compare and set only what differs. So it does not matter
 //! whether a change came by the stream, by a replay or by a snapshot, and a delta touches one part's signal.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use leptos::prelude::*;
 
@@ -203,14 +203,22 @@ impl ConversationView {
         let unconfirmed = pending.filter(|pending| transcript.message(pending.id).is_none());
         branch.extend(unconfirmed);
         let old = self.rows.get_untracked();
-        let known: HashMap<MessageId, &Row> = old.iter().map(|row| (row.id(), row)).collect();
+        // Both are in the same order, so what is looked for is nearly always the next one.
+        let mut next = 0;
+        let mut known = |message: &Message| {
+            let is_it = |row: &Row| row.id() == message.id;
+            let after = old[next..].iter().position(is_it).map(|index| next + index);
+            let index = after.or_else(|| old.iter().position(is_it))?;
+            next = index + 1;
+            old.get(index).cloned()
+        };
         let news = live && self.phase.with_untracked(|phase| *phase == Phase::Ready);
         // What comes before a message that was here is only older.
-        let last = branch.iter().rposition(|message| known.contains_key(&message.id));
+        let was_here = |message: &&Message| old.iter().rev().any(|row| row.id() == message.id);
+        let last = branch.iter().rposition(was_here);
         let mut rows = Vec::with_capacity(branch.len());
         for (index, message) in branch.iter().enumerate() {
-            let row = known.get(&message.id).copied().cloned();
-            let row = row.unwrap_or_else(|| Row::new(message, news && Some(index) > last));
+            let row = known(message).unwrap_or_else(|| Row::new(message, news && Some(index) > last));
             match (&row, &message.body) {
                 (Row::User(row), _) => set(
                     &row.pending,

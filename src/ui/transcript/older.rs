@@ -7,7 +7,6 @@ use crate::ui::{
     erase::Erase,
     live::{ConversationView, Older, use_live},
     place::Place,
-    transcript::answer::Dots,
 };
 
 /// A link that loads the page before; without scripts, it leads to a page that has both. Who scrolls up need not press it.
@@ -19,17 +18,15 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
     } = view;
     move || {
         let before = earliest.get()?;
-        let (words, troubled) = (older.clone(), older.clone());
+        let (words, trouble) = (older.clone(), older.clone());
         let words = move || match words.get() {
-            Older::Idle => view! { "Show older messages" }.into_any(),
-            Older::Loading => view! { <Dots/> "Loading older messages…" }.erase(),
-            Older::Failed(_) => view! { "Try again" }.into_any(),
+            Older::Idle => "Show older messages",
+            Older::Loading => "Loading older messages…",
+            Older::Failed(_) => "Try again",
         };
-        let trouble = move || match troubled.get() {
-            Older::Failed(why) => {
-                Some(view! { <span role="alert">"Older messages could not be loaded. " {why}</span> })
-            }
-            _ => None,
+        let trouble = move || match trouble.get() {
+            Older::Failed(why) => ["Older messages could not be loaded. ", &why].concat(),
+            _ => String::new(),
         };
         let press = move |event: leptos::ev::MouseEvent| {
             event.prevent_default();
@@ -42,7 +39,7 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
         Some(
             view! {
                 <div class="older">
-                    {trouble}
+                    <span role="alert">{trouble}</span>
                     <a class="button button-quiet" href=href rel="external" on:click=press>{words}</a>
                 </div>
             }

@@ -70,31 +70,27 @@ impl Follower {
 
     /// The content has another size, or what is seen of it has.
     pub fn resized(self) {
+        let Some(scroller) = self.scroller.get_untracked() else {
+            return;
+        };
+        let first = browser::find_in(&scroller, "article").map(|first| (first.id(), first.offset_top()));
+        let before = self
+            .first
+            .try_update_value(|before| std::mem::replace(before, first.clone()));
         if self.sticking.get_untracked() {
             self.to_end();
-        } else {
-            self.hold();
+        } else if let (Some(before), Some(first)) = (before.flatten(), first)
+            && before.0 != first.0
+        {
+            self.hold(&scroller, &before);
         }
-        let first = self.scroller.get_untracked().and_then(|scroller| {
-            let first = browser::find_in(&scroller, "article")?;
-            Some((first.id(), first.offset_top()))
-        });
-        self.first.set_value(first);
     }
 
     /// Older messages have come before what was the first: what is being read stays where it is. Browsers that see to that
     /// themselves come to the same place.
-    fn hold(self) {
-        let (Some(scroller), Some((id, before))) = (self.scroller.get_untracked(), self.first.get_value())
-        else {
-            return;
-        };
-        let Some(first) = browser::element(&id) else {
-            return;
-        };
-        let moved = first.offset_top() - before;
-        if moved != 0 {
-            scroller.set_scroll_top(self.top.get_value() + moved);
+    fn hold(self, scroller: &HtmlDivElement, (id, before): &(String, i32)) {
+        if let Some(first) = browser::element(id) {
+            scroller.set_scroll_top(self.top.get_value() + first.offset_top() - before);
             self.top.set_value(scroller.scroll_top());
         }
     }
