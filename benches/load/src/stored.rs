@@ -61,17 +61,19 @@ pub async fn measure(
 
 /// The same for a conversation whose answer is being made and has come to 200 KB.
 async fn growing(client: &Client, snapshot: impl Fn(&str) -> String) -> Result<Spread, Error> {
-    const TOKENS: usize = 20_000;
-    let message = json!({"tokens": TOKENS, "per_second": TOKENS / 10}).to_string();
+    const BYTES: usize = 200_000;
+    // Each of them has 20 bytes.
+    let message = json!({"tokens": BYTES / 10, "per_second": BYTES / 200}).to_string();
     let body = json!({"message": message, "model": MODEL}).to_string();
     let mut answer = client.post("/api/chat/stream", body).await?;
-    let (mut id, mut events) = (None, 0);
-    while let Some(bytes) = answer.chunk().await? {
+    let (mut id, mut come) = (None, 0);
+    while come < BYTES {
+        let bytes = answer
+            .chunk()
+            .await?
+            .ok_or("the answer ended before it was long")?;
         id = id.or_else(|| first_conversation(&bytes));
-        events += bytes.windows(2).filter(|bytes| bytes == b"\n\n").count();
-        if events > TOKENS / 2 {
-            break;
-        }
+        come = last_offset(&bytes).unwrap_or(come);
     }
     let id = id.ok_or("the stream names no conversation")?;
     times(client, (0..OPENED / 10).map(|_| snapshot(&id))).await
@@ -120,6 +122,16 @@ async fn conversation(client: &Client, turns: usize) -> Result<String, Error> {
         }
     }
     id.ok_or_else(|| "a conversation has at least one turn".into())
+}
+
+/// How much of the answer had come before the last of these events, if they are whole.
+fn last_offset(events: &[u8]) -> Option<usize> {
+    let events = std::str::from_utf8(events).ok()?;
+    let (_, rest) = events.rsplit_once("\"offset\":")?;
+    rest.split(|next: char| !next.is_ascii_digit())
+        .next()?
+        .parse()
+        .ok()
 }
 
 fn first_conversation(events: &[u8]) -> Option<String> {

@@ -91,6 +91,15 @@ impl Drop for Lock {
 
 /// Asks for a lock, and calls when it is granted. `None` where there are no locks.
 pub fn lock(name: &str, granted: impl FnOnce() + 'static) -> Option<Lock> {
+    request_lock(name, true, granted)
+}
+
+/// Takes a lock that nobody has, and calls; one that somebody has is not waited for.
+pub fn lock_if_free(name: &str, granted: impl FnOnce() + 'static) -> Option<Lock> {
+    request_lock(name, false, granted)
+}
+
+fn request_lock(name: &str, waits: bool, granted: impl FnOnce() + 'static) -> Option<Lock> {
     let locks = Reflect::get(&window().navigator(), &JsValue::from_str("locks")).ok()?;
     let request: Function = Reflect::get(&locks, &JsValue::from_str("request"))
         .ok()?
@@ -98,12 +107,20 @@ pub fn lock(name: &str, granted: impl FnOnce() + 'static) -> Option<Lock> {
         .ok()?;
     let asking = AbortController::new().ok()?;
     let options = Object::new();
-    Reflect::set(&options, &JsValue::from_str("signal"), &asking.signal()).ok()?;
+    // The two don't go together.
+    let (option, value) = if waits {
+        ("signal", asking.signal().into())
+    } else {
+        ("ifAvailable", JsValue::TRUE)
+    };
+    Reflect::set(&options, &JsValue::from_str(option), &value).ok()?;
     // Held until this is resolved.
     let mut release = None;
     let held = Promise::new(&mut |resolve, _| release = Some(resolve));
-    let call = Closure::once_into_js(move || {
-        granted();
+    let call = Closure::once_into_js(move |lock: JsValue| {
+        if !lock.is_null() {
+            granted();
+        }
         held
     });
     let asked = request

@@ -57,6 +57,10 @@ pub fn on_presence(_call: impl Fn(Presence) + 'static) {}
 
 pub struct Lock;
 
+pub fn lock_if_free(_name: &str, _granted: impl FnOnce() + 'static) -> Option<Lock> {
+    None
+}
+
 pub fn lock(_name: &str, _granted: impl FnOnce() + 'static) -> Option<Lock> {
     None
 }

@@ -47,7 +47,7 @@ impl Live {
         };
         // Of the tabs that have heard of it, one gets the lock; it keeps it for as long as others may come to ask.
         let name = ["parlor-told-", &ended.run.to_string()].concat();
-        let told = browser::lock(&name, move || {
+        let told = browser::lock_if_free(&name, move || {
             spawn_local(async move {
                 let line = self.line_of(ended).await;
                 let tag = ended.run.to_string();

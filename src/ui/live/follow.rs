@@ -206,8 +206,16 @@ impl Live {
             let mut tries = 0;
             loop {
                 let place = self.place.get_untracked();
+                let known = match place.conversation() {
+                    Some(id) => self.with(|state| state.known(id)),
+                    None => Vec::new(),
+                };
                 let (list, transcript) = self.ask_for_both(place).await;
-                if let Ok(list) = list {
+                // What is on the screen is given up only for what the server really says.
+                let answered = !matches!(&transcript, Some(Err(error))
+                    if matches!(error.code, ErrorCode::Unreachable | ErrorCode::Unavailable));
+                if let (Ok(list), true) = (list, answered) {
+                    self.with(|state| state.forget(&known));
                     self.begin_again(place, list, transcript);
                     break;
                 }

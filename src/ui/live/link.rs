@@ -15,7 +15,7 @@ const PATIENCE: Ms = 15_000.0;
 const DOUBTFUL: Ms = 18_000.0;
 /// How long a hidden tab keeps its stream unless it is the chosen one. HTTP/1.1 allows six connections for all tabs
 /// together: whoever leafs through many tabs must not have to wait until those left behind let go.
-const LINGER: Ms = 1000.0;
+const LINGER: Ms = 500.0;
 const FIRST_DELAY: Ms = 400.0;
 const LONGEST_DELAY: Ms = 15_000.0;
 
@@ -275,7 +275,7 @@ mod tests {
     fn a_hidden_tab_gives_its_stream_back_and_takes_one_up_when_seen() {
         let mut link = open();
         link.step(Input::Hidden, 1000.0, 0.0);
-        assert_eq!(link.deadline(), Some(2000.0));
+        assert_eq!(link.deadline(), Some(1500.0));
         assert_eq!(link.step(Input::Tick, 2000.0, 0.0), Some(Effect::Disconnect));
         assert_eq!((link.deadline(), link.status()), (None, Status::Quiet));
         assert_eq!(link.step(Input::Lost, 2001.0, 0.0), None, "its own closing");
@@ -313,7 +313,7 @@ mod tests {
     fn a_short_look_elsewhere_changes_nothing() {
         let mut link = open();
         link.step(Input::Hidden, 1000.0, 0.0);
-        assert_eq!(link.step(Input::Visible, 1500.0, 0.0), None);
+        assert_eq!(link.step(Input::Visible, 1400.0, 0.0), None);
         assert_eq!(link.step(Input::Tick, 2000.0, 0.0), None);
         assert_eq!(link.status(), Status::Connected);
     }

@@ -52,14 +52,14 @@ impl Live {
             view.phase.set(Phase::Loading);
         }
         // What is on the screen stays there.
-        let (reach, known) = self.with(|state| (state.session.shelf.reach(id), state.outbox.known(id)));
+        let (reach, known) = self.with(|state| (state.session.shelf.reach(id), state.known(id)));
         spawn_local(async move {
             match self.ask(rpc::conversation(id, reach)).await {
                 Ok(snapshot) => {
                     let change = self.with(|state| {
                         let change = state.session.loaded(snapshot);
                         if state.session.shelf.get(id).is_some() {
-                            state.outbox.is_elsewhere(&known);
+                            state.forget(&known);
                         }
                         change
                     });

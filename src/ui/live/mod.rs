@@ -43,7 +43,9 @@ pub use self::{
     rows::{AnswerRow, ConversationView, LostRow, Phase, Row, Siblings, UserRow},
 };
 use super::{browser, clock::Clock, page::Page, place::Place, toast::Toasts};
-use crate::protocol::{ConversationId, Message, MessageBody, MessageId, Transcript, transcript::Touched};
+use crate::protocol::{
+    ConversationId, IntentId, Message, MessageBody, MessageId, Transcript, transcript::Touched,
+};
 
 /// The handle that the views hold. There is one, for as long as the page lives.
 #[derive(Clone, Copy)]
@@ -245,6 +247,18 @@ impl State {
         if !self.stale.contains(&id) {
             self.stale.push(id);
         }
+    }
+
+    /// What people want and the server has said that it has. A snapshot that is asked for from now on shows what became of it,
+    /// or that it is not to be seen there.
+    fn known(&self, id: ConversationId) -> Vec<IntentId> {
+        self.outbox.known(id).chain(self.reruns.known(id)).collect()
+    }
+
+    /// A snapshot is here that was asked for when these were known.
+    fn forget(&mut self, known: &[IntentId]) {
+        self.outbox.forget(known);
+        self.reruns.forget(known);
     }
 
     fn known_view(&self, id: ConversationId) -> Option<&ConversationView> {

@@ -59,6 +59,19 @@ impl Reruns {
         self.0.retain(|rerun| rerun.intent_id != intent_id);
     }
 
+    /// What the server has started in a conversation.
+    pub fn known(&self, id: ConversationId) -> impl Iterator<Item = IntentId> {
+        let known = self.0.iter().filter(|rerun| rerun.run.is_some());
+        known
+            .filter(move |rerun| rerun.conversation_id == id)
+            .map(|rerun| rerun.intent_id)
+    }
+
+    /// A snapshot is here that the server gave when it had these: they are in it, or on another branch.
+    pub fn forget(&mut self, known: &[IntentId]) {
+        self.0.retain(|rerun| !known.contains(&rerun.intent_id));
+    }
+
     /// Forgets those that a transcript tells of.
     pub fn settle(&mut self, transcript: &Transcript) {
         self.0.retain(|rerun| {
@@ -111,6 +124,23 @@ mod tests {
         assert!(reruns.any(story.conversation_id));
         reruns.settle(&story.after(4));
         assert!(!reruns.any(story.conversation_id));
+    }
+
+    #[test]
+    fn a_run_that_a_later_snapshot_does_not_show_is_not_waited_for() {
+        let story = Story::new("Hello", &["Hi"]);
+        let id = story.conversation_id;
+        let mut reruns = Reruns::default();
+        let intent = reruns.begin(id, None);
+        assert_eq!(reruns.known(id).count(), 0);
+        reruns.started(intent, MessageId::new());
+        let known: Vec<_> = reruns.known(id).collect();
+        assert_eq!(known, [intent]);
+        // Somebody has chosen the other answer meanwhile.
+        reruns.settle(&story.after(5));
+        assert!(reruns.any(id), "the snapshot may be older");
+        reruns.forget(&known);
+        assert!(!reruns.any(id));
     }
 
     #[test]

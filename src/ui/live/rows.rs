@@ -234,15 +234,10 @@ impl ConversationView {
             }
             rows.push(row);
         }
-        for lost in self.lost.get_untracked() {
-            let at = match lost.after {
-                None => 0,
-                Some(after) => rows
-                    .iter()
-                    .position(|row| row.id() == after)
-                    .map_or(rows.len(), |index| index + 1),
-            };
-            rows.insert(at, Row::Lost(lost));
+        // The last of several at the same place comes in first. What they stood after may be further back than what is here.
+        for lost in self.lost.get_untracked().into_iter().rev() {
+            let before = rows.iter().position(|row| Some(row.id()) == lost.after);
+            rows.insert(before.map_or(0, |index| index + 1), Row::Lost(lost));
         }
         if !rows.iter().map(Row::id).eq(old.iter().map(Row::id)) {
             self.rows.set(rows);

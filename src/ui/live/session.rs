@@ -34,7 +34,6 @@ pub enum Change {
 /// The state.
 #[derive(Debug, Default)]
 pub struct Session {
-    cursor: Position,
     pub listing: Listing,
     pub shelf: Shelf,
 }
@@ -50,7 +49,7 @@ impl Session {
 
     /// Starts again, from new snapshots. Gives the conversations that were dropped.
     pub fn restart(&mut self, list: ConversationList, transcript: Option<Transcript>) -> Vec<ConversationId> {
-        self.cursor = transcript
+        self.shelf.cursor = transcript
             .as_ref()
             .map_or(list.as_of, |transcript| transcript.as_of.min(list.as_of));
         self.listing.restart(list);
@@ -64,19 +63,19 @@ impl Session {
 
     /// The last position that was applied: the stream goes on after it.
     pub fn cursor(&self) -> Position {
-        self.cursor
+        self.shelf.cursor
     }
 
     /// Applies an event of the stream.
     pub fn apply(&mut self, event: &Event, changes: &mut Vec<Change>) {
-        if event.position <= self.cursor {
+        if event.position <= self.cursor() {
             return;
         }
-        if event.position != self.cursor.next() {
+        if event.position != self.cursor().next() {
             changes.push(Change::Restart);
             return;
         }
-        self.cursor = event.position;
+        self.shelf.cursor = event.position;
         changes.extend(self.ended(event).map(Change::Ended));
         match self.listing.apply(event) {
             Listed::Unchanged => {}
@@ -222,7 +221,7 @@ mod tests {
     #[test]
     fn fast_clicks_leave_every_conversation_with_its_own_snapshot() {
         let (first, second) = (Story::new("First", &["a"]), Story::new("Second", &["b"]));
-        let mut session = Session::new(list_at(9), None);
+        let mut session = Session::new(list_at(5), None);
         assert!(session.shelf.open(first.conversation_id));
         assert!(session.shelf.open(second.conversation_id));
         // The answers come in the other order.

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::{Time, icons};
 use crate::{
-    protocol::{AssistantMessage, Message, MessageBody},
+    protocol::{AssistantMessage, Message, MessageBody, Piece},
     ui::{
         copy::CopyButton,
         erase::Erase,
@@ -39,7 +39,7 @@ fn message(message: &Message) -> AnyView {
             text.clone(),
             view! { <div class="question-text" dir="auto">{text.clone()}</div> }.erase(),
         ),
-        MessageBody::Assistant(assistant) => ("Answer", assistant.text(), answer(message, assistant)),
+        MessageBody::Assistant(assistant) => ("Answer", all_of(assistant), answer(message, assistant)),
     };
     let class = match message.body {
         MessageBody::User { .. } => "message question",
@@ -58,8 +58,36 @@ fn message(message: &Message) -> AnyView {
     .erase()
 }
 
+fn all_of(assistant: &AssistantMessage) -> String {
+    let pieces = assistant.pieces().into_iter();
+    pieces
+        .map(|piece| piece.texts.concat())
+        .collect::<Vec<_>>()
+        .join("\n\n")
+}
+
+/// All that there is of an answer, what it thought included.
 fn answer(message: &Message, assistant: &AssistantMessage) -> AnyView {
-    let prefix = ["lost-", &message.id.to_string()].concat();
-    let state = MarkdownState::finished(&assistant.text());
-    view! { <div class="prose"><MarkdownView state prefix/></div> }.erase()
+    let piece = |(index, piece): (usize, Piece<'_>)| {
+        let prefix = ["lost-", &message.id.to_string(), "-", &index.to_string()].concat();
+        let text = view! { <MarkdownView state=MarkdownState::finished(&piece.texts.concat()) prefix/> };
+        if piece.thinking {
+            view! {
+                <details class="thinking" open>
+                    <summary>"Thinking"</summary>
+                    <div class="thinking-text">{text}</div>
+                </details>
+            }
+            .erase()
+        } else {
+            view! { <div class="prose">{text}</div> }.erase()
+        }
+    };
+    assistant
+        .pieces()
+        .into_iter()
+        .enumerate()
+        .map(piece)
+        .collect_view()
+        .into_any()
 }

@@ -29,6 +29,9 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
             _ => String::new(),
         };
         let press = move |event: leptos::ev::MouseEvent| {
+            if event.ctrl_key() || event.meta_key() || event.shift_key() {
+                return;
+            }
             event.prevent_default();
             // The link goes away with the last page.
             browser::focus_selector(".transcript");

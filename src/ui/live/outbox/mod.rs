@@ -192,20 +192,19 @@ impl Outbox {
         sent.stop.then_some(started.assistant_message_id)
     }
 
-    /// What the server has of a conversation's messages.
-    pub fn known(&self, id: ConversationId) -> Vec<MessageId> {
+    /// What the server has of a conversation's messages, by their intents.
+    pub fn known(&self, id: ConversationId) -> impl Iterator<Item = IntentId> {
         let known = self.sending.iter().filter(|sending| sending.known);
         known
             .map(|sending| &sending.intent)
-            .filter(|intent| intent.conversation_id == id)
-            .map(|intent| intent.user_message_id)
-            .collect()
+            .filter(move |intent| intent.conversation_id == id)
+            .map(|intent| intent.intent_id)
     }
 
-    /// What the server had before it gave a snapshot is in it, or so long ago or on such a branch that it is not shown.
-    pub fn is_elsewhere(&mut self, known: &[MessageId]) {
+    /// A snapshot is here that the server gave when it had these: they are in it, or further back, or on another branch.
+    pub fn forget(&mut self, known: &[IntentId]) {
         self.sending
-            .retain(|sending| !known.contains(&sending.intent.user_message_id));
+            .retain(|sending| !known.contains(&sending.intent.intent_id));
     }
 
     /// A message is not to be sent any more. With `perhaps`, it may have got through all the same.

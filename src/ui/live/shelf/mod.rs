@@ -6,13 +6,13 @@
 //! whichever comes first.
 
 use crate::protocol::{
-    ConversationId, Event, MessageId, OlderMessages, Transcript,
+    ConversationId, Event, MessageId, OlderMessages, Position, Transcript,
     transcript::{self, Touched},
 };
 
 /// Beyond this many, the one that was looked at longest ago is dropped.
 const LIMIT: usize = 20;
-/// So many messages stay here of a conversation that nobody looks at; as many as the server gives at a time.
+/// So many messages stay here of a conversation that nobody looks at: about as many as the server gives at a time.
 const NEWEST: usize = 20;
 /// A snapshot that its own events do not fit to is asked for again this often.
 const TRIES: u8 = 3;
@@ -24,6 +24,8 @@ struct Entry {
     ready: bool,
     /// While a snapshot is asked for: the events that came meanwhile.
     buffer: Option<Vec<Event>>,
+    /// How far the stream had come when it was asked for.
+    asked_at: Position,
     /// The last snapshot could not be had: what is shown is old, and events do not fit to it.
     behind: bool,
     tries: u8,
@@ -47,6 +49,16 @@ pub enum Outcome {
 #[derive(Debug, Default)]
 pub struct Shelf {
     entries: Vec<Entry>,
+    /// The last position that the stream has brought.
+    pub cursor: Position,
+}
+
+impl Entry {
+    fn ask(&mut self, cursor: Position, came_already: Vec<Event>) {
+        self.tries = 0;
+        self.buffer = Some(came_already);
+        self.asked_at = cursor;
+    }
 }
 
 impl Shelf {
@@ -59,6 +71,7 @@ impl Shelf {
             transcript,
             ready: true,
             buffer: None,
+            asked_at: Position(0),
             behind: false,
             tries: 0,
         });
@@ -78,13 +91,13 @@ impl Shelf {
                 transcript: Transcript::new(id),
                 ready: false,
                 buffer: None,
+                asked_at: Position(0),
                 behind: false,
                 tries: 0,
             });
         }
         if let Some(entry) = self.entries.last_mut() {
-            entry.tries = 0;
-            entry.buffer = Some(Vec::new());
+            entry.ask(self.cursor, Vec::new());
         }
         true
     }
@@ -108,8 +121,7 @@ impl Shelf {
         let entry = &mut self.entries[index];
         let ask = entry.buffer.is_none();
         if ask {
-            entry.tries = 0;
-            entry.buffer = Some(Vec::new());
+            entry.ask(self.cursor, Vec::new());
         }
         ask
     }
@@ -131,8 +143,7 @@ impl Shelf {
             Ok(Touched::Nothing) => Outcome::Nothing,
             Ok(touched) => Outcome::Touched(touched),
             Err(_) => {
-                entry.tries = 0;
-                entry.buffer = Some(vec![event.clone()]);
+                entry.ask(self.cursor, vec![event.clone()]);
                 Outcome::Load
             }
         }
@@ -144,6 +155,10 @@ impl Shelf {
             return Outcome::Nothing;
         };
         let entry = &mut self.entries[index];
+        if snapshot.as_of < entry.asked_at {
+            // The answer to an earlier question, from before everything was loaded anew.
+            return Outcome::Nothing;
+        }
         let Some(buffer) = entry.buffer.take() else {
             return Outcome::Nothing;
         };
@@ -171,14 +186,12 @@ impl Shelf {
 
     /// A page of older messages arrived.
     pub fn prepend(&mut self, id: ConversationId, older: OlderMessages) -> Outcome {
-        match self.index(id) {
-            // What a snapshot that is on its way goes back to is settled already; this page is asked for again.
-            Some(index) if self.entries[index].buffer.is_none() => {
-                self.entries[index].transcript.prepend(older);
-                Outcome::Replaced
-            }
-            _ => Outcome::Nothing,
-        }
+        let Some(index) = self.index(id) else {
+            return Outcome::Nothing;
+        };
+        // A snapshot that is on its way may not go back as far; then this is asked for again.
+        self.entries[index].transcript.prepend(older);
+        Outcome::Replaced
     }
 
     /// Nobody looks at a conversation any more: keeps the newest of its messages. True if there were more.

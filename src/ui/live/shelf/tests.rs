@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    protocol::{EventBody, Message, MessageBody, Position, Timestamp},
+    protocol::{EventBody, Message, MessageBody, Timestamp},
     ui::live::story::Story,
 };
 
@@ -86,6 +86,22 @@ fn a_snapshot_that_nobody_waits_for_changes_nothing() {
     shelf.put(story.after(4));
     assert_eq!(shelf.loaded(story.after(1)), Outcome::Nothing);
     assert_eq!(shelf.get(story.conversation_id), Some(&story.after(4)));
+}
+
+#[test]
+fn the_answer_to_an_earlier_question_is_not_taken_for_that_to_a_later_one() {
+    let story = Story::new("Hello", &["one"]);
+    let id = story.conversation_id;
+    let mut shelf = Shelf::default();
+    assert!(shelf.open(id));
+    // Everything is loaded anew; what was asked for is forgotten, and asked for again.
+    shelf.forget_others(None);
+    shelf.cursor = Position(4);
+    assert!(shelf.open(id));
+    assert_eq!(shelf.loaded(story.after(2)), Outcome::Nothing);
+    assert_eq!(shelf.get(id), None);
+    assert_eq!(shelf.loaded(story.after(4)), Outcome::Replaced);
+    assert_eq!(shelf.get(id), Some(&story.after(4)));
 }
 
 #[test]
@@ -182,7 +198,7 @@ fn what_nobody_looks_at_is_cut_down_to_a_page_and_can_be_had_again() {
 }
 
 #[test]
-fn a_page_does_not_get_in_the_way_of_a_snapshot() {
+fn a_page_and_a_snapshot_do_not_get_in_each_others_way() {
     let whole = long(30);
     let id = whole.conversation_id;
     let mut newest = whole.clone();
@@ -190,8 +206,9 @@ fn a_page_does_not_get_in_the_way_of_a_snapshot() {
     let mut shelf = Shelf::default();
     shelf.put(newest.clone());
     assert!(shelf.ask_again(id));
-    assert_eq!(shelf.prepend(id, page_before(&whole, 10, 10)), Outcome::Nothing);
-    assert!(!shelf.trim(id));
+    assert_eq!(shelf.prepend(id, page_before(&whole, 10, 10)), Outcome::Replaced);
+    assert_eq!(shelf.get(id).unwrap().messages, whole.messages[10..]);
+    assert!(!shelf.trim(id), "not while a snapshot is on its way");
     assert_eq!(shelf.loaded(newest.clone()), Outcome::Replaced);
     assert_eq!(shelf.get(id), Some(&newest));
 }
