@@ -16,13 +16,14 @@ pub fn latest_thought(thinking: &str) -> &str {
     }
 }
 
-/// The first line that says something, without the marks of Markdown at its ends.
+/// The first line that says something, as plain text.
 pub fn first_line(text: &str) -> String {
     let said = |line: &&str| line.chars().any(char::is_alphanumeric);
     let line = text.lines().map(trim).find(said).unwrap_or_default();
+    let line = line.replace("**", "").replace('`', "");
     match line.char_indices().nth(LONGEST) {
         Some((cut, _)) => [&line[..cut], "…"].concat(),
-        None => line.into(),
+        None => line,
     }
 }
 
@@ -39,7 +40,10 @@ mod tests {
     fn the_first_line_is_the_first_that_says_something() {
         for (text, first) in [
             ("", ""),
-            ("---\n\n## Yes, **it** is\n\nBecause", "Yes, **it** is"),
+            (
+                "---\n\n## Yes, **it** is `so`, they say\n\nBecause",
+                "Yes, it is so, they say",
+            ),
             ("- one\n- two", "one"),
         ] {
             assert_eq!(first_line(text), first, "{text:?}");
