@@ -145,6 +145,7 @@ async fn commits_reach_the_file_beside_the_commits() {
     let folder = tempfile::tempdir().unwrap();
     let storage = Sqlite::open(folder.path()).await.unwrap();
     let file = folder.path().join(FILE_NAME);
+    nothing_is_in_the_log(folder.path()).await;
     let before = std::fs::metadata(&file).unwrap().len();
     let (start, run) = send(&"x".repeat(100_000));
     storage.commit(NOON, &[start]).await.unwrap();
@@ -156,14 +157,37 @@ async fn commits_reach_the_file_beside_the_commits() {
         message,
     };
     storage.commit(NOON, &[end]).await.unwrap();
-    let copied = async {
-        while std::fs::metadata(&file).unwrap().len() < before + 100_000 {
+    until(|| std::fs::metadata(&file).unwrap().len() >= before + 100_000).await;
+}
+
+/// Waits until something is so that nobody tells.
+async fn until(is_so: impl Fn() -> bool) {
+    let becomes_so = async {
+        while !is_so() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(20), copied)
+    tokio::time::timeout(std::time::Duration::from_secs(20), becomes_so)
         .await
-        .expect("what was committed is copied");
+        .expect("it becomes so");
+}
+
+/// Waits for what happens once after each start: the log is emptied.
+async fn nothing_is_in_the_log(folder: &Path) {
+    let log = folder.join(format!("{FILE_NAME}-wal"));
+    until(|| std::fs::metadata(&log).unwrap().len() == 0).await;
+}
+
+/// The files in a folder that contain something.
+fn files_with(folder: &Path, text: &str) -> Vec<std::path::PathBuf> {
+    let paths = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let contains = |path: &std::path::PathBuf| {
+        let bytes = std::fs::read(path).unwrap();
+        bytes.windows(text.len()).any(|bytes| bytes == text.as_bytes())
+    };
+    paths.filter(contains).collect()
 }
 
 #[tokio::test]
@@ -196,13 +220,9 @@ async fn data_that_cannot_be_used_is_left_as_it_is() {
     assert!(error.contains("the data folder"), "{error}");
 }
 
-#[tokio::test]
-async fn what_is_deleted_is_not_in_the_files_either() {
-    const SECRET: &str = "Rumpelstilzchen";
-    let folder = tempfile::tempdir().unwrap();
-    let storage = Sqlite::open(folder.path()).await.unwrap();
-    // Once within a page, and once on pages of its own.
-    for text in [SECRET.to_owned(), SECRET.repeat(2000)] {
+/// Says a secret, within a page and on pages of its own; deletes it.
+async fn say_and_delete(storage: &Sqlite, secret: &str) {
+    for text in [secret.to_owned(), secret.repeat(2000)] {
         let (send, run) = send(&text);
         let said = EventBody::TextDelta {
             node: 0,
@@ -221,13 +241,37 @@ async fn what_is_deleted_is_not_in_the_files_either() {
             assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
         }
     }
-    storage.close().await.unwrap();
-    for file in std::fs::read_dir(folder.path()).unwrap() {
-        let path = file.unwrap().path();
-        let bytes = std::fs::read(&path).unwrap();
-        let found = bytes
-            .windows(SECRET.len())
-            .filter(|bytes| *bytes == SECRET.as_bytes());
-        assert_eq!(found.count(), 0, "{path:?}");
+}
+
+#[tokio::test]
+async fn what_is_deleted_is_soon_not_in_the_files_either() {
+    const SECRET: &str = "Rumpelstilzchen";
+    let folder = tempfile::tempdir().unwrap();
+    let storage = Sqlite::open(folder.path()).await.unwrap();
+    nothing_is_in_the_log(folder.path()).await;
+    // Once, and once more.
+    for _ in 0..2 {
+        say_and_delete(&storage, SECRET).await;
+        assert!(!files_with(folder.path(), SECRET).is_empty(), "it was there");
+        until(|| files_with(folder.path(), SECRET).is_empty()).await;
     }
+    say_and_delete(&storage, SECRET).await;
+    storage.close().await.unwrap();
+    assert!(files_with(folder.path(), SECRET).is_empty());
+}
+
+#[tokio::test]
+async fn what_was_deleted_before_a_crash_is_gone_soon_after_the_next_start() {
+    const SECRET: &str = "Rumpelstilzchen";
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let storage = Sqlite::open(folder.path()).await.unwrap();
+    nothing_is_in_the_log(folder.path()).await;
+    say_and_delete(&storage, SECRET).await;
+    // What a process that is killed would leave.
+    for name in [FILE_NAME.to_owned(), format!("{FILE_NAME}-wal")] {
+        std::fs::copy(folder.path().join(&name), other.path().join(&name)).unwrap();
+    }
+    assert!(!files_with(other.path(), SECRET).is_empty(), "it is there");
+    let _storage = Sqlite::open(other.path()).await.unwrap();
+    until(|| files_with(other.path(), SECRET).is_empty()).await;
 }
