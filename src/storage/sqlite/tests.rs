@@ -51,8 +51,7 @@ async fn a_full_disk_is_an_error_and_nothing_more_once_there_is_room_again() {
     let (large, run) = send(&"x".repeat(1 << 20));
     let full = storage.commit(NOON, std::slice::from_ref(&large)).await;
     assert!(
-        full.as_ref()
-            .is_err_and(|error| error.to_string().contains("full")),
+        full.as_ref().is_err_and(|error| error.trouble() == Trouble::Full),
         "{full:?}"
     );
     assert_eq!(
