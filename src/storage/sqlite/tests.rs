@@ -126,6 +126,10 @@ async fn what_is_asked_for_often_is_looked_up_and_not_searched_for() {
         (messages::BRANCH, "SEARCH m USING PRIMARY KEY (id=?)"),
         (messages::OTHER_ANSWERS, "messages_of_parent (parent_id=?)"),
         (
+            commit::conversations::LEAF_BELOW,
+            "messages_of_parent (parent_id=?)",
+        ),
+        (
             messages::ACTIVE_RUN,
             "one_active_run_per_conversation (conversation_id=?)",
         ),
@@ -133,7 +137,13 @@ async fn what_is_asked_for_often_is_looked_up_and_not_searched_for() {
         let plan = plan(&storage, query).await;
         assert!(plan.contains(index), "{query}\n{plan}");
         assert!(
-            !plan.contains("TEMP B-TREE") || [read::RUNS_AT_WORK, messages::BRANCH].contains(&query),
+            !plan.contains("TEMP B-TREE")
+                || [
+                    read::RUNS_AT_WORK,
+                    messages::BRANCH,
+                    commit::conversations::LEAF_BELOW
+                ]
+                .contains(&query),
             "{query}\n{plan}"
         );
     }
@@ -273,4 +283,58 @@ async fn what_was_deleted_before_a_crash_is_gone_soon_after_the_next_start() {
     assert!(!files_with(other.path(), SECRET).is_empty(), "it is there");
     let _storage = Sqlite::open(other.path()).await.unwrap();
     until(|| files_with(other.path(), SECRET).is_empty()).await;
+}
+
+#[tokio::test]
+async fn what_is_somebody_elses_is_not_read_even_where_it_is_linked_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = Sqlite::open(folder.path()).await.unwrap();
+    let link = async |child: MessageId, parent: MessageId| {
+        let mut writer = storage.writer.lock().await;
+        sqlx::query("UPDATE messages SET parent_id = ? WHERE id = ?")
+            .bind(parent.to_string())
+            .bind(child.to_string())
+            .execute(writer.connection.as_mut().unwrap())
+            .await
+            .unwrap();
+    };
+    let of = |user_id: UserId, text: &str| {
+        let (change, mut run) = send(text);
+        let Change::Send { intent, start, .. } = change else {
+            unreachable!("it sends")
+        };
+        run.user_id = user_id;
+        let asked = intent.user_message_id;
+        let change = Change::Send {
+            user_id,
+            intent,
+            start,
+        };
+        (change, run, asked)
+    };
+    let bob = UserId(uuid::Uuid::from_u128(2));
+    let (before, bobs_before, _) = of(bob, "before");
+    let (mine, run, asked) = of(UserId::LOCAL, "mine");
+    let (after, _, bobs_after) = of(bob, "after");
+    storage.commit(NOON, &[before, mine, after]).await.unwrap();
+    link(asked, bobs_before.message_id).await;
+    link(bobs_after, run.message_id).await;
+
+    let through = Change::SelectBranch {
+        user_id: run.user_id,
+        conversation_id: run.conversation_id,
+        through: asked,
+    };
+    let selected = storage.commit(NOON, &[through]).await.unwrap();
+    assert!(selected.outcomes[0].is_ok(), "{selected:?}");
+    let read = storage
+        .transcript(run.user_id, run.conversation_id, PageSize::WHOLE, None)
+        .await
+        .unwrap()
+        .expect("it is there");
+    let ids: Vec<MessageId> = read.messages.iter().map(|message| message.id).collect();
+    assert_eq!(
+        (ids, read.active_leaf),
+        (vec![asked, run.message_id], Some(run.message_id))
+    );
 }

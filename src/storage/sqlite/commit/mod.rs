@@ -14,7 +14,7 @@ use crate::{
     storage::{Change, Committed, LoggedEvent, Outcome, Refusal, StorageError},
 };
 
-mod conversations;
+pub(super) mod conversations;
 mod intents;
 mod output;
 mod turns;
