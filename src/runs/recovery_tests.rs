@@ -1,45 +1,12 @@
 //! Runs that nothing drives, while the database can't be read or who wants their end has gone.
 
-use std::{
-    io,
-    sync::{Mutex, PoisonError},
-};
-
 use sqlx::{ConnectOptions, SqliteConnection, sqlite::SqliteConnectOptions};
 
 use super::{
     tests::{hello, runs, until},
     *,
 };
-use crate::storage::sqlite::FILE_NAME;
-
-/// What this thread says to the log.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Log {
-    fn listen(&self) -> tracing::subscriber::DefaultGuard {
-        let log = self.clone();
-        let subscriber = tracing_subscriber::fmt().with_writer(move || log.clone());
-        tracing::subscriber::set_default(subscriber.finish())
-    }
-
-    fn says(&self, words: &str) -> bool {
-        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&said).contains(words)
-    }
-}
-
-impl io::Write for Log {
-    fn write(&mut self, said: &[u8]) -> io::Result<usize> {
-        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        io::Write::write(&mut *log, said)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
+use crate::{storage::sqlite::FILE_NAME, test_log::Log};
 
 /// A run that is stored as running, and that nothing drives.
 async fn left(runs: &Runs) -> RunKey {
@@ -84,8 +51,7 @@ async fn a_run_that_cannot_be_read_is_ended_as_soon_as_it_can() {
     let mut database = database(&folder).await;
     let unreadable = "UPDATE messages SET body = 'x' || body";
     sqlx::query(unreadable).execute(&mut database).await.unwrap();
-    let log = Log::default();
-    let _listening = log.listen();
+    let (log, _listening) = Log::listen();
     let recovering = tokio::spawn({
         let runs = runs.clone();
         async move { runs.recover().await }
@@ -106,8 +72,7 @@ async fn a_run_that_cannot_be_read_is_ended_as_soon_as_it_can() {
 async fn a_recovery_that_fails_says_so_and_is_tried_again() {
     let (_folder, runs) = runs().await;
     let run = left(&runs).await;
-    let log = Log::default();
-    let _listening = log.listen();
+    let (log, _listening) = Log::listen();
     let recovered = runs.recover_in_the_end(async { Err(StorageError::NotYet) });
     timeout(Duration::from_secs(20), recovered)
         .await

@@ -54,22 +54,26 @@ pub(super) async fn run(
                 let _no_commits = writer.lock().await;
                 let until_now = *deletions.borrow();
                 let emptied = checkpoint(&mut connection, TRUNCATE).await;
-                if emptied.as_ref().is_ok_and(|log| !log.blocked) {
-                    (erased, delay) = (Some(until_now), RETRY.0);
+                match &emptied {
+                    Ok(log) if log.blocked => {
+                        tracing::warn!("somebody reads the write-ahead log, which is to be emptied");
+                    }
+                    Ok(_) => (erased, delay) = (Some(until_now), RETRY.0),
+                    Err(_) => {}
                 }
                 emptied
             }
             done => done,
         };
-        if copied.as_ref().map_or(true, |log| log.blocked) {
-            next = Instant::now() + delay;
-            delay = (delay * 2).min(RETRY.1);
-        }
         crash_point!("checkpoint::copied", if committed);
-        if let Err(error) = copied {
+        match copied {
+            Ok(log) if !log.blocked => continue,
+            Ok(_) => {}
             // Nothing is lost: the write-ahead log is as durable as the file. It only goes on growing.
-            tracing::error!(%error, "could not checkpoint the database");
+            Err(error) => tracing::error!(%error, "could not checkpoint the database"),
         }
+        next = Instant::now() + delay;
+        delay = (delay * 2).min(RETRY.1);
     }
 }
 

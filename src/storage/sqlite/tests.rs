@@ -6,6 +6,8 @@ use crate::{
     storage::{RunKey, Start},
 };
 
+mod erasing;
+
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
 fn send(text: &str) -> (Change, RunKey) {
@@ -187,18 +189,6 @@ async fn nothing_is_in_the_log(folder: &Path) {
     until(|| std::fs::metadata(&log).unwrap().len() == 0).await;
 }
 
-/// The files in a folder that contain something.
-fn files_with(folder: &Path, text: &str) -> Vec<std::path::PathBuf> {
-    let paths = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|file| file.unwrap().path());
-    let contains = |path: &std::path::PathBuf| {
-        let bytes = std::fs::read(path).unwrap();
-        bytes.windows(text.len()).any(|bytes| bytes == text.as_bytes())
-    };
-    paths.filter(contains).collect()
-}
-
 #[tokio::test]
 async fn data_that_cannot_be_used_is_left_as_it_is() {
     let open = async |folder: &Path| Sqlite::open(folder).await.map(drop).unwrap_err().to_string();
@@ -227,62 +217,6 @@ async fn data_that_cannot_be_used_is_left_as_it_is() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let error = open(file.path()).await;
     assert!(error.contains("the data folder"), "{error}");
-}
-
-/// Says a secret, within a page and on pages of its own; deletes it.
-async fn say_and_delete(storage: &Sqlite, secret: &str) {
-    for text in [secret.to_owned(), secret.repeat(2000)] {
-        let (send, run) = send(&text);
-        let said = EventBody::TextDelta {
-            node: 0,
-            part: 0,
-            offset: 0,
-            text,
-        };
-        let (user_id, conversation_id) = (run.user_id, run.conversation_id);
-        let events = vec![said];
-        let delete = Change::Delete {
-            user_id,
-            conversation_id,
-        };
-        for change in [send, Change::Append { run, events }, delete] {
-            let done = storage.commit(NOON, &[change]).await.unwrap();
-            assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
-        }
-    }
-}
-
-#[tokio::test]
-async fn what_is_deleted_is_soon_not_in_the_files_either() {
-    const SECRET: &str = "Rumpelstilzchen";
-    let folder = tempfile::tempdir().unwrap();
-    let storage = Sqlite::open(folder.path()).await.unwrap();
-    nothing_is_in_the_log(folder.path()).await;
-    // Once, and once more.
-    for _ in 0..2 {
-        say_and_delete(&storage, SECRET).await;
-        assert!(!files_with(folder.path(), SECRET).is_empty(), "it was there");
-        until(|| files_with(folder.path(), SECRET).is_empty()).await;
-    }
-    say_and_delete(&storage, SECRET).await;
-    storage.close().await.unwrap();
-    assert!(files_with(folder.path(), SECRET).is_empty());
-}
-
-#[tokio::test]
-async fn what_was_deleted_before_a_crash_is_gone_soon_after_the_next_start() {
-    const SECRET: &str = "Rumpelstilzchen";
-    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let storage = Sqlite::open(folder.path()).await.unwrap();
-    nothing_is_in_the_log(folder.path()).await;
-    say_and_delete(&storage, SECRET).await;
-    // What a process that is killed would leave.
-    for name in [FILE_NAME.to_owned(), format!("{FILE_NAME}-wal")] {
-        std::fs::copy(folder.path().join(&name), other.path().join(&name)).unwrap();
-    }
-    assert!(!files_with(other.path(), SECRET).is_empty(), "it is there");
-    let _storage = Sqlite::open(other.path()).await.unwrap();
-    until(|| files_with(other.path(), SECRET).is_empty()).await;
 }
 
 #[tokio::test]
