@@ -15,13 +15,15 @@ use crate::{
     storage::{LogPage, LoggedEvent, Storage, StorageError},
 };
 
-/// How many events a user's or a run's subscriber may fall behind before it reads the log instead.
-const USER_BACKLOG: usize = 512;
+/// How many events a user's or a run's subscriber may fall behind before it reads the log instead. Powers of two, since the
+/// channel takes the next one.
+const USER_BACKLOG: usize = 256;
 const RUN_BACKLOG: usize = 64;
 
-/// How long an event may be that is handed over live. Longer ones are read from the log by whoever wants them: otherwise one
-/// subscriber that does not read would keep a backlog of them in memory, however long they are.
-const LIVE_BYTES: usize = 2 << 10;
+/// How long an event's JSON may be that is handed over live. Longer ones are read from the log by whoever wants them: otherwise
+/// one subscriber that does not read would keep a backlog of them in memory, however long they are. An event is kept with its
+/// JSON and its text, which is no longer: a whole backlog comes to well under a MiB.
+const LIVE_BYTES: usize = 1 << 10;
 
 /// How many events one read of the log brings.
 const PAGE: usize = 500;
@@ -71,7 +73,7 @@ impl Hub {
         }
     }
 
-    /// How many listen now.
+    /// How many listen now. For tests, and for operators who want to know.
     pub fn listeners(&self) -> usize {
         let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         topics.values().map(Sender::receiver_count).sum()

@@ -38,6 +38,8 @@ pub mod server;
 pub mod settings;
 #[cfg(feature = "ssr")]
 pub mod storage;
+#[cfg(all(test, feature = "ssr"))]
+mod test_log;
 
 /// The browser's entry: takes over the page that the server rendered.
 #[cfg(feature = "hydrate")]

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::serve::ListenerExt;
+use futures::future::join_all;
 use leptos::prelude::LeptosOptions;
 use secrecy::SecretString;
 use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
@@ -30,6 +31,8 @@ const CLOSING: Duration = Duration::from_secs(1);
 pub struct Server {
     app: AppState,
     writer: JoinHandle<()>,
+    /// The end of what an earlier process left running, if that takes longer than the start waits.
+    recovery: Option<JoinHandle<()>>,
 }
 
 impl Server {
@@ -50,18 +53,24 @@ impl Server {
         });
         let (limits, timeouts) = (settings.limits.clone(), settings.timeouts.clone());
         let runs = Runs::new(storage.clone(), journal.clone(), models.clone(), limits, timeouts);
-        let mut recovery = Box::pin({
+        let mut attempt = Box::pin({
             let runs = runs.clone();
             async move { runs.recover().await }
         });
-        match timeout(RECOVERY, &mut recovery).await {
-            Ok(recovered) => recovered?,
+        let recovery = match timeout(RECOVERY, &mut attempt).await {
+            Ok(recovered) => {
+                recovered?;
+                None
+            }
             // What is there can be read meanwhile.
             Err(_) => {
                 tracing::error!("what the last process left at work can't be ended yet");
-                tokio::spawn(recovery);
+                let runs = runs.clone();
+                Some(tokio::spawn(
+                    async move { runs.recover_in_the_end(attempt).await },
+                ))
             }
-        }
+        };
         let leptos = LeptosOptions::builder().output_name("parlor").build();
         let shutdown = CancellationToken::new();
         let settings = Arc::new(settings);
@@ -75,10 +84,14 @@ impl Server {
             leptos,
             shutdown,
         };
-        Ok(Self { app, writer })
+        Ok(Self {
+            app,
+            writer,
+            recovery,
+        })
     }
 
-    /// Those who listen to what happens.
+    /// Those who listen to what happens. For tests, which look at how many there are.
     pub fn hub(&self) -> Arc<Hub> {
         self.app.hub.clone()
     }
@@ -89,7 +102,11 @@ impl Server {
         listener: TcpListener,
         signal: impl Future<Output = ()> + Send + 'static,
     ) -> std::io::Result<()> {
-        let Self { app, writer } = self;
+        let Self {
+            app,
+            writer,
+            recovery,
+        } = self;
         let storage = app.storage.clone();
         let patience = Duration::from_secs_f64(app.settings.timeouts.shutdown_seconds);
         let trimming = tokio::spawn(trim(app.clone()));
@@ -128,12 +145,11 @@ impl Server {
                 tracing::warn!("some connections did not end in time");
             }
         }
-        trimming.abort();
-        stopping.abort();
-        // The journal's last clone went with the router; what is queued is still written.
+        let tasks: Vec<_> = [trimming, stopping].into_iter().chain(recovery).collect();
+        tasks.iter().for_each(JoinHandle::abort);
+        // The journal's last clone went with them and the router; what is queued is still written.
         let tidied = timeout(CLOSING, async {
-            trimming.await.ok();
-            stopping.await.ok();
+            join_all(tasks).await;
             writer.await.ok();
             storage.close().await
         });

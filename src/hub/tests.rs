@@ -164,8 +164,11 @@ async fn who_reads_nothing_keeps_no_more_than_a_backlog_of_short_events_in_memor
     let user_id = UserId::LOCAL;
     let _asleep = Follower::new(hub.clone(), storage, Topic::User(user_id), Position(0));
     let mut published: Vec<Weak<LoggedEvent>> = Vec::new();
+    let longest = LIVE_BYTES - 200;
     for n in 1..=4 * USER_BACKLOG {
-        let text = "x".repeat(if n % 2 == 0 { 100_000 } else { LIVE_BYTES / 2 });
+        // At last a whole backlog of the longest that are kept.
+        let is_long = n <= 2 * USER_BACKLOG && n % 2 == 0;
+        let text = "x".repeat(if is_long { 100_000 } else { longest });
         let event = Event {
             position: Position(n as u64),
             conversation_id: Default::default(),
@@ -173,14 +176,26 @@ async fn who_reads_nothing_keeps_no_more_than_a_backlog_of_short_events_in_memor
             body: EventBody::Status { message: text },
         };
         let json = serde_json::to_string(&event).unwrap();
+        assert!(json.len() > 100_000 || (longest..=LIVE_BYTES).contains(&json.len()));
         let logged = Arc::new(LoggedEvent { user_id, event, json });
         published.push(Arc::downgrade(&logged));
         hub.publish(&[logged]);
+        if n == 2 * USER_BACKLOG {
+            let kept: Vec<_> = published.iter().filter_map(Weak::upgrade).collect();
+            assert!(kept.iter().all(|event| event.json.len() <= LIVE_BYTES));
+        }
     }
-    let kept: Vec<usize> = published
-        .iter()
-        .filter_map(|event| Some(event.upgrade()?.json.len()))
-        .collect();
-    assert!(!kept.is_empty() && kept.len() <= USER_BACKLOG, "{}", kept.len());
-    assert!(kept.iter().all(|bytes| *bytes <= LIVE_BYTES));
+    let kept: Vec<usize> = published.iter().filter_map(Weak::upgrade).map(bytes).collect();
+    assert_eq!(kept.len(), USER_BACKLOG);
+    let sum: usize = kept.iter().sum();
+    assert!(sum < 1 << 20, "{sum}");
+}
+
+/// What an event takes in memory: itself, its JSON and its text.
+fn bytes(logged: Arc<LoggedEvent>) -> usize {
+    let text = match &logged.event.body {
+        EventBody::Status { message } => message.capacity(),
+        other => panic!("{other:?}"),
+    };
+    size_of::<LoggedEvent>() + logged.json.capacity() + text
 }

@@ -55,10 +55,6 @@ impl AtWork {
         })
     }
 
-    pub fn has(&self, run: MessageId) -> bool {
-        self.entries().contains_key(&run)
-    }
-
     /// Any of them.
     pub fn any(&self) -> Option<MessageId> {
         self.entries().keys().next().copied()

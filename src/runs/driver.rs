@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// How long to wait when the database can't be read.
-const READ_AGAIN: Duration = Duration::from_secs(1);
+pub(super) const READ_AGAIN: Duration = Duration::from_secs(1);
 
 /// After so many events, or a tenth of all if that is more, what a run has come to is stored in one piece: whoever opens a
 /// conversation then has to wait for few events to be put together, and what is written comes to a few times the answer.

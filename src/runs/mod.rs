@@ -35,6 +35,8 @@ mod history;
 mod recovery;
 
 #[cfg(test)]
+mod recovery_tests;
+#[cfg(test)]
 mod tests;
 
 /// How long somebody who stops a run waits for its end. It takes longer only if storage is in trouble.
@@ -72,7 +74,7 @@ struct Inner {
     at_work: AtWork,
     /// The server goes down: nothing new is begun.
     closed: AtomicBool,
-    /// Cancelled once, when what is at work then has had its time.
+    /// Cancelled when what is at work has ended, or has had its time.
     shutdown: CancellationToken,
 }
 
@@ -268,9 +270,13 @@ impl Runs {
     ///
     /// If storage does not work. The run stops all the same, and its end is stored as soon as it can be.
     pub async fn stop(&self, user_id: UserId, run: MessageId) -> Result<Option<RunStatus>, StorageError> {
-        timeout(STOP, self.stop_and_wait(user_id, run))
-            .await
-            .unwrap_or(Err(StorageError::NotYet))
+        // In a task of its own: whoever asked may go away, or have waited long enough, and the run must end all the same.
+        let runs = self.clone();
+        let stopping = tokio::spawn(async move { runs.stop_and_wait(user_id, run).await });
+        match timeout(STOP, stopping).await {
+            Ok(Ok(stopped)) => stopped,
+            Ok(Err(_)) | Err(_) => Err(StorageError::NotYet),
+        }
     }
 
     async fn stop_and_wait(
@@ -283,7 +289,7 @@ impl Runs {
         let stored = self.0.storage.run(user_id, run).await?;
         if let Some(stored) = stored
             && stored.status == RunStatus::Running
-            && !self.0.at_work.has(run)
+            && let Some(_place) = self.0.at_work.enter(stored.key)
         {
             // Nothing works on it, whatever may have happened: it must not stay like that.
             self.end_undriven(stored.key, RunStatus::Stopped, None).await;

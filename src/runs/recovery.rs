@@ -4,13 +4,13 @@
 use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 
 use futures::{StreamExt, stream};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
-use super::Runs;
+use super::{Runs, driver::READ_AGAIN};
 use crate::{
     agent::KEPT,
     clock,
-    protocol::{EventBody, RunError, RunStatus, transcript::apply_to_run},
+    protocol::{EventBody, Message, RunError, RunStatus, transcript::apply_to_run},
     storage::{Change, RunKey, StorageError},
 };
 
@@ -22,7 +22,7 @@ impl Runs {
     ///
     /// # Errors
     ///
-    /// If they can't be read. What can't be written is tried again until it can.
+    /// If it can't be read which they are. What can't be read of one of them, or be written, is tried again until it can.
     pub async fn recover(&self) -> Result<(), StorageError> {
         let left = self.0.storage.runs_at_work().await?;
         crash_point!("recovery::found", if !left.is_empty());
@@ -43,6 +43,16 @@ impl Runs {
         Ok(())
     }
 
+    /// Goes on with an attempt to [`recover`](Self::recover), and tries again until one succeeds.
+    pub async fn recover_in_the_end(&self, attempt: impl Future<Output = Result<(), StorageError>>) {
+        let mut outcome = attempt.await;
+        while let Err(error) = outcome {
+            tracing::error!(%error, "what the last process left at work can't be read; trying again");
+            sleep(READ_AGAIN).await;
+            outcome = self.recover().await;
+        }
+    }
+
     /// Ends a run that this process drove and nothing drives any more, with all that it had produced.
     pub(super) async fn end_undriven(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
         // What the run had handed in is committed before this is: then it can be read.
@@ -56,9 +66,7 @@ impl Runs {
 
     /// Ends a run with what the storage has of it.
     async fn end_as_stored(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
-        let stored = self.0.storage.message(run.user_id, run.message_id).await;
-        let Ok(Some((_, mut message))) = stored else {
-            tracing::error!(run = %run.message_id, ?stored, "a run that broke off could not be read");
+        let Some(mut message) = self.stored(run).await else {
             return;
         };
         let Some(assistant) = message.assistant_mut() else {
@@ -73,6 +81,23 @@ impl Runs {
             message: assistant.clone(),
         })
         .await;
+    }
+
+    /// A run's message. Nothing if it is gone with its conversation, or if the server goes down before it could be read: then the
+    /// next start ends the run.
+    async fn stored(&self, run: RunKey) -> Option<Message> {
+        loop {
+            match self.0.storage.message(run.user_id, run.message_id).await {
+                Ok(found) => return found.map(|(_, message)| message),
+                Err(error) => {
+                    tracing::error!(run = %run.message_id, %error, "a run that broke off can't be read; trying again");
+                    tokio::select! {
+                        () = self.0.shutdown.cancelled() => return None,
+                        () = sleep(READ_AGAIN) => {}
+                    }
+                }
+            }
+        }
     }
 
     async fn submit_or_warn(&self, change: Change) {
@@ -91,6 +116,8 @@ impl Runs {
             self.0.shutdown.cancel();
             ended.await;
         }
+        // What waits for storage that does not work waits no longer.
+        self.0.shutdown.cancel();
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Runs that only know the tour, which talks for a while.
-async fn runs() -> (tempfile::TempDir, Runs) {
+pub(super) async fn runs() -> (tempfile::TempDir, Runs) {
     let folder = tempfile::tempdir().unwrap();
     let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(folder.path()).await.unwrap());
     let (journal, _writer) = Journal::start(storage.clone(), Arc::new(Hub::default()));
@@ -21,7 +21,7 @@ async fn runs() -> (tempfile::TempDir, Runs) {
     (folder, Runs::new(storage, journal, models, limits, timeouts))
 }
 
-fn hello() -> SendMessage {
+pub(super) fn hello() -> SendMessage {
     SendMessage {
         intent_id: IntentId::new(),
         conversation_id: ConversationId::new(),
@@ -32,7 +32,7 @@ fn hello() -> SendMessage {
 }
 
 /// Waits until something is so.
-async fn until<T>(mut is_so: impl AsyncFnMut() -> Option<T>) -> T {
+pub(super) async fn until<T>(mut is_so: impl AsyncFnMut() -> Option<T>) -> T {
     timeout(Duration::from_secs(20), async {
         loop {
             if let Some(value) = is_so().await {

@@ -22,6 +22,9 @@ pub const DEFAULT_FILE: &str = "Leptos.toml";
 /// The name of the endpoint that `OPENAI_BASE_URL` and `OPENAI_API_KEY` make.
 pub const ENVIRONMENT_ENDPOINT: &str = "openai";
 
+/// The longest that anything may be set to take: a hundred years, which can be added to any time.
+const LONGEST_SPAN: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
+
 /// Everything that can be set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
@@ -245,7 +248,9 @@ pub enum SettingsError {
     NotLoopback(SocketAddr),
     #[error("two endpoints have the name “{0}”: the names make the models' ids, so give each its own")]
     SameName(String),
-    #[error("the setting {0} must be a number of seconds above 0")]
+    #[error(
+        "the setting {0} must be a number of seconds above 0 (a billionth at least, a hundred years at most)"
+    )]
     NotASpan(&'static str),
 }
 
@@ -326,14 +331,16 @@ impl Settings {
             ("timeouts.long_answer_seconds", self.timeouts.long_answer_seconds),
             ("log.trim_seconds", self.log.trim_seconds),
         ];
-        match spans
-            .into_iter()
-            .find(|(_, span)| !(*span > 0.0 && Duration::try_from_secs_f64(*span).is_ok()))
-        {
+        match spans.into_iter().find(|(_, span)| !is_a_span(*span)) {
             Some((name, _)) => Err(SettingsError::NotASpan(name)),
             None => Ok(()),
         }
     }
+}
+
+/// Whether so many seconds can be waited for: a timer needs a moment at least, and a moment that the clock reaches.
+fn is_a_span(seconds: f64) -> bool {
+    Duration::try_from_secs_f64(seconds).is_ok_and(|span| !span.is_zero() && span <= LONGEST_SPAN)
 }
 
 /// `OPENAI_BASE_URL` and `OPENAI_API_KEY`, as OpenAI's own libraries read them: either is enough.

@@ -89,6 +89,12 @@ fn what_can_not_be_used_is_named() {
         ),
         ("[server]\nadr = '127.0.0.1:8080'", "unknown field `adr`"),
         ("[timeouts]\nsilence_seconds = 0", "timeouts.silence_seconds"),
+        ("[timeouts]\nsilence_seconds = -1", "timeouts.silence_seconds"),
+        (
+            "[timeouts]\nheartbeat_seconds = 1e-10",
+            "timeouts.heartbeat_seconds",
+        ),
+        ("[timeouts]\nrun_seconds = 1e19", "timeouts.run_seconds"),
         ("[timeouts]\nrun_seconds = 1e300", "timeouts.run_seconds"),
         (
             "[[endpoints]]\nname = 'a'\nbase_url = 'x'\n[[endpoints]]\nname = 'a'\nbase_url = 'y'",

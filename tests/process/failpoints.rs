@@ -172,8 +172,9 @@ async fn holds(case: Case) {
         assert_died(end_of(&mut second).await, case);
     }
 
+    let restarted = Instant::now();
     let server = Server::start(folder.path(), &upstream).await;
-    check(&server.url, folder.path(), &seen, case).await;
+    check(&server.url, folder.path(), &seen, case, restarted).await;
 }
 
 /// Starts a server that is to die, and a run; ends the run and gives what its client has seen when the server is dead.
@@ -219,8 +220,7 @@ fn assert_died(status: ExitStatus, case: Case) {
     assert_eq!(status.signal(), Some(SIGABRT), "{status} {case:?}");
 }
 
-async fn check(url: &str, data: &Path, seen: &Seen, case: Case) {
-    let restarted = Instant::now();
+async fn check(url: &str, data: &Path, seen: &Seen, case: Case, restarted: Instant) {
     let run = seen.run.expect("the client has seen its run");
     let MessageBody::Assistant(kept) = stored(url, run).await.body else {
         panic!("a run's message is an answer")

@@ -22,8 +22,7 @@ const CONVERSATIONS: usize = 5;
 /// How soon after the restart every run must have its end.
 const RECOVERY: Duration = Duration::from_secs(2);
 
-async fn check(url: &str, seen: &[Seen], after: u64) {
-    let restarted = Instant::now();
+async fn check(url: &str, seen: &[Seen], after: u64, restarted: Instant) {
     let last = |seen: &Seen| seen.events.last().map_or(0, |event| event.position.0);
     let until = seen.iter().map(last).max().unwrap_or(0).max(after + 1);
     let log = log(url, after, until).await;
@@ -77,9 +76,10 @@ async fn nothing_that_was_seen_is_lost_however_often_the_server_is_killed() {
             .expect("the connections break");
         seen_in_all += seen.iter().map(|seen| seen.events.len()).sum::<usize>();
 
+        let restarted = Instant::now();
         server = Server::start(folder.path(), &upstream).await;
         if seen.iter().any(|seen| !seen.events.is_empty()) {
-            check(&server.url, &seen, head).await;
+            check(&server.url, &seen, head, restarted).await;
         }
         let open: i64 = query(
             folder.path(),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Parlor, json, text, types};
 use serde_json::{Value, json};
-use sqlx::{ConnectOptions, sqlite::SqliteConnectOptions};
+use sqlx::{ConnectOptions, Connection, sqlite::SqliteConnectOptions};
 use upstream::{Script, Upstream, When};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -60,4 +60,36 @@ async fn a_database_that_is_locked_for_long_loses_nothing() {
     upstream.release("more");
     let again = parlor.chat(&ask).await.rest().await;
     assert_eq!(types(&again).last(), Some(&"complete"));
+}
+
+#[tokio::test]
+async fn a_server_that_still_waits_for_what_the_last_one_left_lets_go_of_its_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.script(When::any(), Script::new().text("one ").gate("never"));
+    let parlor = Parlor::start(folder.path(), &upstream).await;
+    let ask = json!({ "message": "count", "model": "test/any" });
+    let mut stream = parlor.chat(&ask).await;
+    let run = stream.until("text_delta").await["message_id"].clone();
+    parlor.stop().await;
+    let change = async |changes: [&'static str; 2]| {
+        let database = SqliteConnectOptions::new().filename(folder.path().join("parlor.db"));
+        let mut database = database.connect().await.unwrap();
+        for change in changes {
+            sqlx::query(change).execute(&mut database).await.unwrap();
+        }
+        database.close().await.unwrap();
+    };
+    // As after a crash, and unreadable.
+    let crash = "UPDATE runs SET status = 'running', last_position = NULL";
+    change([crash, "UPDATE messages SET body = 'x' || body"]).await;
+    Parlor::start(folder.path(), &upstream).await.stop().await;
+
+    // Only one server at a time can have the data.
+    change([crash, "UPDATE messages SET body = substr(body, 2)"]).await;
+    let parlor = Parlor::start(folder.path(), &upstream).await;
+    let run = run.as_str().unwrap();
+    let message: Value = json(parlor.get(&format!("/api/messages/{run}")).send().await.unwrap()).await;
+    assert_eq!(message["message"]["status"], "interrupted", "{message}");
+    parlor.stop().await;
 }

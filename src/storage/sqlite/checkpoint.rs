@@ -1,12 +1,14 @@
 //! Moves what is committed from the write-ahead log into the database file, beside the commits and not in them:
 //! SQLite's own automatic checkpoints would make the commit that happens to fill the log wait for two syncs.
+//!
+//! Copying leaves the log's old pages where they are until they are written over. After something was deleted the log is emptied.
 
 use std::{sync::Weak, time::Duration};
 
 use sqlx::{Row, SqliteConnection};
 use tokio::{
     sync::{Mutex, watch},
-    time::sleep,
+    time::{Instant, sleep, sleep_until},
 };
 
 use super::Writer;
@@ -18,39 +20,85 @@ const GATHER: Duration = Duration::from_secs(1);
 /// and begin it anew. Without that, a server that never rests would let it grow for ever.
 const MAX_PAGES: i64 = 16_384;
 
-/// Copies after commits until the writer is gone. `connection` is its own, `committed` changes with each commit.
+/// How long commits are held up at most for readers that still need what is in the log.
+pub(super) const BUSY: Duration = Duration::from_millis(250);
+
+/// How long to wait before the log is emptied that could not be: at first, and at most.
+const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+
+/// Copies after commits until the writer is gone. `connection` is its own. `deletions` says how many there were, and changes with
+/// each commit.
 pub(super) async fn run(
     mut connection: SqliteConnection,
     writer: Weak<Mutex<Writer>>,
-    mut committed: watch::Receiver<()>,
+    mut deletions: watch::Receiver<u64>,
 ) {
-    while committed.changed().await.is_ok() {
+    // What an earlier process has left in the log may have been deleted too.
+    let mut erased = None;
+    let (mut next, mut delay) = (Instant::now(), RETRY.0);
+    loop {
+        let to_erase = erased != Some(*deletions.borrow());
+        let committed = tokio::select! {
+            committed = deletions.changed() => match committed {
+                Ok(()) => true,
+                Err(_) => return,
+            },
+            () = sleep_until(next), if to_erase => false,
+        };
         sleep(GATHER).await;
-        crash_point!("checkpoint::beginning");
-        let copied = match checkpoint(&mut connection, "PRAGMA wal_checkpoint(PASSIVE)").await {
-            Ok(pages) if pages > MAX_PAGES => {
+        crash_point!("checkpoint::beginning", if committed);
+        let to_erase = erased != Some(*deletions.borrow()) && Instant::now() >= next;
+        let copied = match checkpoint(&mut connection, PASSIVE).await {
+            Ok(log) if log.pages > MAX_PAGES || to_erase => {
                 let Some(writer) = writer.upgrade() else { return };
                 let _no_commits = writer.lock().await;
-                checkpoint(&mut connection, TRUNCATE).await
+                let until_now = *deletions.borrow();
+                let emptied = checkpoint(&mut connection, TRUNCATE).await;
+                match &emptied {
+                    Ok(log) if log.blocked => {
+                        tracing::warn!("somebody reads the write-ahead log, which is to be emptied");
+                    }
+                    Ok(_) => (erased, delay) = (Some(until_now), RETRY.0),
+                    Err(_) => {}
+                }
+                emptied
             }
             done => done,
         };
-        crash_point!("checkpoint::copied");
-        if let Err(error) = copied {
+        crash_point!("checkpoint::copied", if committed);
+        match copied {
+            Ok(log) if !log.blocked => continue,
+            Ok(_) => {}
             // Nothing is lost: the write-ahead log is as durable as the file. It only goes on growing.
-            tracing::error!(%error, "could not checkpoint the database");
+            Err(error) => tracing::error!(%error, "could not checkpoint the database"),
         }
+        next = Instant::now() + delay;
+        delay = (delay * 2).min(RETRY.1);
     }
 }
+
+/// Copies what nobody needs to be waited for.
+const PASSIVE: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
 /// Copies everything and empties the log.
 pub(super) const TRUNCATE: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
-/// Gives how many pages the log had.
+/// What a checkpoint has found.
+pub(super) struct Checkpoint {
+    /// Somebody still needs the log: not all that was asked for could be done.
+    pub blocked: bool,
+    /// How many pages the log had.
+    pub pages: i64,
+}
+
 pub(super) async fn checkpoint(
     connection: &mut SqliteConnection,
     pragma: &'static str,
-) -> Result<i64, sqlx::Error> {
+) -> Result<Checkpoint, sqlx::Error> {
     // One row: whether it was blocked, the pages in the log, those of them that are copied.
-    sqlx::query(pragma).fetch_one(connection).await?.try_get(1)
+    let row = sqlx::query(pragma).fetch_one(connection).await?;
+    Ok(Checkpoint {
+        blocked: row.try_get(0)?,
+        pages: row.try_get(1)?,
+    })
 }

@@ -22,18 +22,19 @@ pub(super) const BRANCH: &str = "WITH RECURSIVE branch (id, parent_id, position,
              WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?3 \
          UNION ALL \
          SELECT m.id, m.parent_id, m.position, b.messages + 1, b.bytes + octet_length(m.body) \
-             FROM branch b JOIN messages m ON m.id = b.parent_id \
+             FROM branch b JOIN messages m ON m.user_id = ?1 AND m.id = b.parent_id \
              WHERE (b.messages < ?4 AND b.bytes < ?5) \
-                 OR b.position > (SELECT position FROM messages WHERE conversation_id = ?2 AND id = ?6)) \
-     SELECT m.id, m.parent_id, m.created_at, m.body FROM branch JOIN messages m USING (id) ORDER BY m.position";
+                 OR b.position > (SELECT position FROM messages WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?6)) \
+     SELECT m.id, m.parent_id, m.created_at, m.body FROM branch JOIN messages m USING (id) WHERE m.user_id = ?1 \
+         ORDER BY m.position";
 
 /// The answers to messages, but for those that are known.
-pub(super) const OTHER_ANSWERS: &str = "SELECT m.id, m.parent_id FROM messages m JOIN runs r ON r.id = m.id \
+pub(super) const OTHER_ANSWERS: &str = "SELECT m.id, m.parent_id FROM messages m JOIN runs r ON r.user_id = ?1 AND r.id = m.id \
      WHERE m.user_id = ?1 AND m.parent_id IN (SELECT value FROM json_each(?2)) \
          AND m.id NOT IN (SELECT value FROM json_each(?3))";
 
 pub(super) const ACTIVE_RUN: &str = "SELECT m.id, m.parent_id, m.created_at, m.body FROM runs r JOIN messages m USING (id) \
-     WHERE r.user_id = ? AND r.conversation_id = ? AND r.status IN ('running', 'waiting')";
+     WHERE r.user_id = ?1 AND m.user_id = ?1 AND r.conversation_id = ?2 AND r.status IN ('running', 'waiting')";
 
 pub(super) async fn transcript(
     connection: &mut SqliteConnection,

@@ -63,8 +63,8 @@ struct Writer {
     connection: Option<SqliteConnection>,
     /// Runs whose conversation was deleted while they were at work: what they still send is dropped.
     orphans: std::collections::HashSet<MessageId>,
-    /// Changes with each commit.
-    committed: watch::Sender<()>,
+    /// How many conversations were deleted. Told with each commit.
+    deletions: watch::Sender<u64>,
 }
 
 impl Sqlite {
@@ -114,20 +114,20 @@ impl Sqlite {
                 MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => at_start(error),
                 error => error.into(),
             })?;
-        let checkpoints = options.connect().await?;
+        let checkpoints = options.clone().busy_timeout(checkpoint::BUSY).connect().await?;
         let readers = SqlitePoolOptions::new()
             .min_connections(1)
             .max_connections(4)
             .connect_with(options.clone().read_only(true))
             .await?;
-        let (committed, commits) = watch::channel(());
+        let (deletions, committed) = watch::channel(0);
         let writer = Arc::new(Mutex::new(Writer {
             options,
             connection: Some(connection),
             orphans: std::collections::HashSet::new(),
-            committed,
+            deletions,
         }));
-        tokio::spawn(checkpoint::run(checkpoints, Arc::downgrade(&writer), commits));
+        tokio::spawn(checkpoint::run(checkpoints, Arc::downgrade(&writer), committed));
         Ok(Self {
             writer,
             readers,

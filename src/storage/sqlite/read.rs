@@ -23,7 +23,7 @@ pub(super) const EVENTS_OF_RUN: &str = "SELECT event FROM events WHERE message_i
 
 pub(super) const CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.activity, c.unseen, \
          r.id AS active_run FROM conversations c \
-         LEFT JOIN runs r ON r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
+         LEFT JOIN runs r ON r.user_id = c.user_id AND r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
          WHERE c.user_id = ? AND c.activity < ? ORDER BY c.activity DESC LIMIT ?";
 
 pub(super) const RUNS_AT_WORK: &str = "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \

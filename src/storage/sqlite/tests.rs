@@ -6,6 +6,8 @@ use crate::{
     storage::{RunKey, Start},
 };
 
+mod erasing;
+
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
 fn send(text: &str) -> (Change, RunKey) {
@@ -51,8 +53,7 @@ async fn a_full_disk_is_an_error_and_nothing_more_once_there_is_room_again() {
     let (large, run) = send(&"x".repeat(1 << 20));
     let full = storage.commit(NOON, std::slice::from_ref(&large)).await;
     assert!(
-        full.as_ref()
-            .is_err_and(|error| error.to_string().contains("full")),
+        full.as_ref().is_err_and(|error| error.trouble() == Trouble::Full),
         "{full:?}"
     );
     assert_eq!(
@@ -127,6 +128,10 @@ async fn what_is_asked_for_often_is_looked_up_and_not_searched_for() {
         (messages::BRANCH, "SEARCH m USING PRIMARY KEY (id=?)"),
         (messages::OTHER_ANSWERS, "messages_of_parent (parent_id=?)"),
         (
+            commit::conversations::LEAF_BELOW,
+            "messages_of_parent (parent_id=?)",
+        ),
+        (
             messages::ACTIVE_RUN,
             "one_active_run_per_conversation (conversation_id=?)",
         ),
@@ -134,7 +139,13 @@ async fn what_is_asked_for_often_is_looked_up_and_not_searched_for() {
         let plan = plan(&storage, query).await;
         assert!(plan.contains(index), "{query}\n{plan}");
         assert!(
-            !plan.contains("TEMP B-TREE") || [read::RUNS_AT_WORK, messages::BRANCH].contains(&query),
+            !plan.contains("TEMP B-TREE")
+                || [
+                    read::RUNS_AT_WORK,
+                    messages::BRANCH,
+                    commit::conversations::LEAF_BELOW
+                ]
+                .contains(&query),
             "{query}\n{plan}"
         );
     }
@@ -145,6 +156,7 @@ async fn commits_reach_the_file_beside_the_commits() {
     let folder = tempfile::tempdir().unwrap();
     let storage = Sqlite::open(folder.path()).await.unwrap();
     let file = folder.path().join(FILE_NAME);
+    nothing_is_in_the_log(folder.path()).await;
     let before = std::fs::metadata(&file).unwrap().len();
     let (start, run) = send(&"x".repeat(100_000));
     storage.commit(NOON, &[start]).await.unwrap();
@@ -156,14 +168,25 @@ async fn commits_reach_the_file_beside_the_commits() {
         message,
     };
     storage.commit(NOON, &[end]).await.unwrap();
-    let copied = async {
-        while std::fs::metadata(&file).unwrap().len() < before + 100_000 {
+    until(|| std::fs::metadata(&file).unwrap().len() >= before + 100_000).await;
+}
+
+/// Waits until something is so that nobody tells.
+async fn until(is_so: impl Fn() -> bool) {
+    let becomes_so = async {
+        while !is_so() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(20), copied)
+    tokio::time::timeout(std::time::Duration::from_secs(20), becomes_so)
         .await
-        .expect("what was committed is copied");
+        .expect("it becomes so");
+}
+
+/// Waits for what happens once after each start: the log is emptied.
+async fn nothing_is_in_the_log(folder: &Path) {
+    let log = folder.join(format!("{FILE_NAME}-wal"));
+    until(|| std::fs::metadata(&log).unwrap().len() == 0).await;
 }
 
 #[tokio::test]
@@ -197,37 +220,55 @@ async fn data_that_cannot_be_used_is_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn what_is_deleted_is_not_in_the_files_either() {
-    const SECRET: &str = "Rumpelstilzchen";
+async fn what_is_somebody_elses_is_not_read_even_where_it_is_linked_to() {
     let folder = tempfile::tempdir().unwrap();
     let storage = Sqlite::open(folder.path()).await.unwrap();
-    // Once within a page, and once on pages of its own.
-    for text in [SECRET.to_owned(), SECRET.repeat(2000)] {
-        let (send, run) = send(&text);
-        let said = EventBody::TextDelta {
-            node: 0,
-            part: 0,
-            offset: 0,
-            text,
+    let link = async |child: MessageId, parent: MessageId| {
+        let mut writer = storage.writer.lock().await;
+        sqlx::query("UPDATE messages SET parent_id = ? WHERE id = ?")
+            .bind(parent.to_string())
+            .bind(child.to_string())
+            .execute(writer.connection.as_mut().unwrap())
+            .await
+            .unwrap();
+    };
+    let of = |user_id: UserId, text: &str| {
+        let (change, mut run) = send(text);
+        let Change::Send { intent, start, .. } = change else {
+            unreachable!("it sends")
         };
-        let (user_id, conversation_id) = (run.user_id, run.conversation_id);
-        let events = vec![said];
-        let delete = Change::Delete {
+        run.user_id = user_id;
+        let asked = intent.user_message_id;
+        let change = Change::Send {
             user_id,
-            conversation_id,
+            intent,
+            start,
         };
-        for change in [send, Change::Append { run, events }, delete] {
-            let done = storage.commit(NOON, &[change]).await.unwrap();
-            assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
-        }
-    }
-    storage.close().await.unwrap();
-    for file in std::fs::read_dir(folder.path()).unwrap() {
-        let path = file.unwrap().path();
-        let bytes = std::fs::read(&path).unwrap();
-        let found = bytes
-            .windows(SECRET.len())
-            .filter(|bytes| *bytes == SECRET.as_bytes());
-        assert_eq!(found.count(), 0, "{path:?}");
-    }
+        (change, run, asked)
+    };
+    let bob = UserId(uuid::Uuid::from_u128(2));
+    let (before, bobs_before, _) = of(bob, "before");
+    let (mine, run, asked) = of(UserId::LOCAL, "mine");
+    let (after, _, bobs_after) = of(bob, "after");
+    storage.commit(NOON, &[before, mine, after]).await.unwrap();
+    link(asked, bobs_before.message_id).await;
+    link(bobs_after, run.message_id).await;
+
+    let through = Change::SelectBranch {
+        user_id: run.user_id,
+        conversation_id: run.conversation_id,
+        through: asked,
+    };
+    let selected = storage.commit(NOON, &[through]).await.unwrap();
+    assert!(selected.outcomes[0].is_ok(), "{selected:?}");
+    let read = storage
+        .transcript(run.user_id, run.conversation_id, PageSize::WHOLE, None)
+        .await
+        .unwrap()
+        .expect("it is there");
+    let ids: Vec<MessageId> = read.messages.iter().map(|message| message.id).collect();
+    assert_eq!(
+        (ids, read.active_leaf),
+        (vec![asked, run.message_id], Some(run.message_id))
+    );
 }

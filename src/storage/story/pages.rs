@@ -153,6 +153,16 @@ async fn a_branch_is_chosen_by_any_message_of_it() {
     let answer = after.branch()[1];
     assert_eq!(after.siblings(answer), before.siblings(before.branch()[1]));
     assert_eq!(after.siblings(answer).len(), 2);
+
+    // The second answer is the newer one; but the first was asked on from later.
+    let through = Change::SelectBranch {
+        user_id: ANN,
+        conversation_id: id,
+        through: after.branch()[0].id,
+    };
+    do_one(&*storage, &through).await.unwrap();
+    let last_grown = page(&*storage, id, PageSize::WHOLE, None).await;
+    assert_eq!(texts(&last_grown), texts(&before));
 }
 
 #[tokio::test]

@@ -8,13 +8,13 @@ use crate::{
     storage::{Outcome, Refusal},
 };
 
-/// From a message to its newest answer, from there to what followed that, and so on.
-const LEAF_BELOW: &str = "WITH RECURSIVE below (id, depth) AS ( \
-         SELECT id, 0 FROM messages WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?3 \
+/// The newest of all that came after a message, or itself: the end of the branch that was last grown through it. A message was
+/// always made before what follows it, so nothing follows the newest.
+pub(in crate::storage::sqlite) const LEAF_BELOW: &str = "WITH RECURSIVE below (id, position) AS ( \
+         SELECT id, position FROM messages WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?3 \
          UNION ALL \
-         SELECT (SELECT m.id FROM messages m WHERE m.parent_id = below.id ORDER BY m.position DESC LIMIT 1), depth + 1 \
-             FROM below WHERE id IS NOT NULL) \
-     SELECT id FROM below WHERE id IS NOT NULL ORDER BY depth DESC LIMIT 1";
+         SELECT m.id, m.position FROM below b JOIN messages m ON m.user_id = ?1 AND m.parent_id = b.id) \
+     SELECT id FROM below ORDER BY position DESC LIMIT 1";
 
 impl Batch {
     /// Sets one column of a conversation to `value` and logs the event, if the conversation is the user's.

@@ -14,7 +14,7 @@ use crate::{
     storage::{Change, Committed, LoggedEvent, Outcome, Refusal, StorageError},
 };
 
-mod conversations;
+pub(super) mod conversations;
 mod intents;
 mod output;
 mod turns;
@@ -87,7 +87,12 @@ impl Writer {
         crash_point!("commit::stored", if changes.iter().any(Change::is_end));
         tx.commit().await?;
         crash_point!("commit::committed", if changes.iter().any(Change::is_end));
-        self.committed.send_replace(());
+        let deleted = outcomes
+            .iter()
+            .filter(|outcome| matches!(outcome, Ok(Outcome::Deleted { .. })))
+            .count();
+        self.deletions
+            .send_modify(|deletions| *deletions += deleted as u64);
         // Only now: what was rolled back has orphaned nothing.
         self.orphans.extend(batch.orphaned);
         for change in changes {

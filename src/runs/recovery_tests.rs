@@ -1,0 +1,113 @@
+//! Runs that nothing drives, while the database can't be read or who wants their end has gone.
+
+use sqlx::{ConnectOptions, SqliteConnection, sqlite::SqliteConnectOptions};
+
+use super::{
+    tests::{hello, runs, until},
+    *,
+};
+use crate::{storage::sqlite::FILE_NAME, test_log::Log};
+
+/// A run that is stored as running, and that nothing drives.
+async fn left(runs: &Runs) -> RunKey {
+    let intent = hello();
+    let run = RunKey {
+        user_id: UserId::LOCAL,
+        conversation_id: intent.conversation_id,
+        message_id: MessageId::new(),
+    };
+    let start = Start {
+        run: run.message_id,
+        default_model: String::new(),
+        fingerprint: String::new(),
+    };
+    let send = Change::Send {
+        user_id: run.user_id,
+        intent,
+        start,
+    };
+    runs.0.journal.submit(send).await.unwrap();
+    run
+}
+
+async fn status(runs: &Runs, run: RunKey) -> RunStatus {
+    let stored = runs.0.storage.run(run.user_id, run.message_id).await.unwrap();
+    stored.expect("it is there").status
+}
+
+async fn database(folder: &tempfile::TempDir) -> SqliteConnection {
+    let file = folder.path().join(FILE_NAME);
+    SqliteConnectOptions::new()
+        .filename(file)
+        .connect()
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_run_that_cannot_be_read_is_ended_as_soon_as_it_can() {
+    let (folder, runs) = runs().await;
+    let run = left(&runs).await;
+    let mut database = database(&folder).await;
+    let unreadable = "UPDATE messages SET body = 'x' || body";
+    sqlx::query(unreadable).execute(&mut database).await.unwrap();
+    let (log, _listening) = Log::listen();
+    let recovering = tokio::spawn({
+        let runs = runs.clone();
+        async move { runs.recover().await }
+    });
+    until(async || log.says("can't be read; trying again").then_some(())).await;
+    assert_eq!(status(&runs, run).await, RunStatus::Running);
+    let readable = "UPDATE messages SET body = substr(body, 2)";
+    sqlx::query(readable).execute(&mut database).await.unwrap();
+    timeout(Duration::from_secs(20), recovering)
+        .await
+        .expect("it is ended")
+        .unwrap()
+        .unwrap();
+    assert_eq!(status(&runs, run).await, RunStatus::Interrupted);
+}
+
+#[tokio::test]
+async fn a_recovery_that_fails_says_so_and_is_tried_again() {
+    let (_folder, runs) = runs().await;
+    let run = left(&runs).await;
+    let (log, _listening) = Log::listen();
+    let recovered = runs.recover_in_the_end(async { Err(StorageError::NotYet) });
+    timeout(Duration::from_secs(20), recovered)
+        .await
+        .expect("it succeeds");
+    assert!(log.says("trying again"));
+    assert_eq!(status(&runs, run).await, RunStatus::Interrupted);
+}
+
+#[tokio::test]
+async fn a_run_that_nothing_drives_is_stopped_also_for_somebody_who_has_gone() {
+    let (_folder, runs) = runs().await;
+    let run = left(&runs).await;
+    let mut stopping = Box::pin(runs.stop(run.user_id, run.message_id));
+    tokio::select! {
+        biased;
+        stopped = &mut stopping => panic!("too soon: {stopped:?}"),
+        _ = until(async || runs.0.at_work.any()) => {}
+    }
+    drop(stopping);
+    until(async || (status(&runs, run).await == RunStatus::Stopped).then_some(())).await;
+}
+
+#[tokio::test]
+async fn what_waits_for_storage_waits_no_longer_when_the_server_goes_down() {
+    let (folder, runs) = runs().await;
+    left(&runs).await;
+    let mut database = database(&folder).await;
+    let unreadable = "UPDATE messages SET body = 'x' || body";
+    sqlx::query(unreadable).execute(&mut database).await.unwrap();
+    let recovered = async {
+        let down = runs.shut_down(Duration::ZERO);
+        futures::join!(runs.recover(), down).0
+    };
+    timeout(Duration::from_secs(20), recovered)
+        .await
+        .expect("it gives up")
+        .unwrap();
+}

@@ -1,0 +1,38 @@
+//! What tests read of the log.
+
+use std::{
+    io,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tracing::subscriber::DefaultGuard;
+
+/// What this thread says to the log, and so all tasks of a runtime that has only this one.
+#[derive(Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    /// Listens until the guard is dropped.
+    pub fn listen() -> (Self, DefaultGuard) {
+        let log = Self::default();
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone());
+        (log, tracing::subscriber::set_default(subscriber.finish()))
+    }
+
+    pub fn says(&self, words: &str) -> bool {
+        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&said).contains(words)
+    }
+}
+
+impl io::Write for Log {
+    fn write(&mut self, said: &[u8]) -> io::Result<usize> {
+        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        io::Write::write(&mut *log, said)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
