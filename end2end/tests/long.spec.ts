@@ -135,7 +135,7 @@ test('another answer can be chosen though its branch was never here', async ({ c
   await expect(chat.answers.last()).toContainText('The first.');
 });
 
-test('a snapshot that is loaded again goes back as far as what is shown', async ({ chat, newTab, page, parlor }) => {
+test('a snapshot that is loaded again is tried until it can be had, and goes back as far as what is shown', async ({ browserLog, chat, newTab, page, parlor }) => {
   const path = await longConversation(parlor);
   await chat.open(path);
   const scroller = page.getByRole('region', { name: 'Messages' });
@@ -147,8 +147,17 @@ test('a snapshot that is loaded again goes back as far as what is shown', async 
   await other.answers.last().getByRole('button', { name: 'Regenerate' }).click();
   await other.done();
   await other.reload();
+  await chat.reload();
+  await scroller.evaluate((scroller) => (scroller.scrollTop = 0));
+  await expect(chat.questions).toHaveCount(20);
+  browserLog.allow(/ERR_CONNECTION_RESET/);
+  let refused = 0;
+  await page.route('**/rpc/conversation?*', (route) => (refused++ < 2 ? route.abort('connectionreset') : route.continue()));
   await other.answers.last().getByRole('button', { name: 'Previous answer' }).click();
   await expect(other.answers.last()).toContainText('1/2');
+  await expect(page.getByText('There may be more. Loading it…')).toBeVisible();
+  await expect(page.getByText('There may be more. Loading it…')).toHaveCount(0);
+  expect(refused).toBeGreaterThan(2);
   await expect(chat.answers.last()).toContainText('1/2');
   await expect(chat.questions).toHaveCount(20);
 });

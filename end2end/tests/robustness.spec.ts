@@ -170,7 +170,7 @@ test('a message that got through after an outage is not held up by a page that w
   }).toContain('Back?');
 });
 
-test('a conversation that cannot be loaded again says so, and is loaded when it can be', async ({ chat, page, parlor, upstream }) => {
+test('what is on the screen stays there until it can be loaded anew', async ({ chat, page, parlor, upstream }) => {
   await upstream.script({ steps: [{ text: 'Well' }, { gate: 'rest' }, { text: ', yes.' }] });
   await chat.open();
   await chat.begin('Is it?');
@@ -180,9 +180,10 @@ test('a conversation that cannot be loaded again says so, and is loaded when it 
   // The log does not reach back to where the page is.
   await page.route('**/api/events?*', (route) => route.fulfill({ contentType: 'text/event-stream', body: 'data: {"type":"reset"}\n\n' }), { times: 1 });
   await parlor.restart();
-  await expect(page.getByText('There may be more. Loading it…')).toBeVisible();
+  await expect.poll(() => refused, 'it is tried again').toBeGreaterThan(1);
+  await expect(page.getByText('Reconnecting…')).toBeVisible();
   await expect(chat.answers.getByText('Well', { exact: true })).toBeVisible();
-  await expect(page.getByText('There may be more. Loading it…')).toHaveCount(0);
+  await expect(page.getByText('Reconnecting…')).toHaveCount(0);
   await expect(chat.problem).toContainText('The answer was interrupted.');
   expect(refused).toBeGreaterThan(2);
 });
