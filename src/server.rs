@@ -53,24 +53,16 @@ impl Server {
         });
         let (limits, timeouts) = (settings.limits.clone(), settings.timeouts.clone());
         let runs = Runs::new(storage.clone(), journal.clone(), models.clone(), limits, timeouts);
-        let mut attempt = Box::pin({
+        let mut recovery = tokio::spawn({
             let runs = runs.clone();
             async move { runs.recover().await }
         });
-        let recovery = match timeout(RECOVERY, &mut attempt).await {
-            Ok(recovered) => {
-                recovered?;
-                None
-            }
+        let ended = timeout(RECOVERY, &mut recovery).await.is_ok();
+        if !ended {
             // What is there can be read meanwhile.
-            Err(_) => {
-                tracing::error!("what the last process left at work can't be ended yet");
-                let runs = runs.clone();
-                Some(tokio::spawn(
-                    async move { runs.recover_in_the_end(attempt).await },
-                ))
-            }
-        };
+            tracing::error!("what the last process left at work can't be ended yet");
+        }
+        let recovery = (!ended).then_some(recovery);
         let leptos = LeptosOptions::builder().output_name("parlor").build();
         let shutdown = CancellationToken::new();
         let settings = Arc::new(settings);

@@ -10,7 +10,7 @@ use crate::{
     api::{ApiError, ErrorCode},
     journal::JournalError,
     protocol::UserId,
-    runs::StartError,
+    runs::{StartError, StopError},
     storage::{Change, PageSize, Refusal, StorageError, Trouble},
 };
 
@@ -93,10 +93,10 @@ impl Caller {
     }
 
     /// The same for what may not be there.
-    pub fn found<T>(&self, outcome: Result<Option<T>, StorageError>) -> Result<T, ApiError> {
+    pub fn found<T, E: Into<ApiError>>(&self, outcome: Result<Option<T>, E>) -> Result<T, ApiError> {
         self.answer(
             outcome
-                .map_err(ApiError::from)
+                .map_err(Into::into)
                 .and_then(|found| found.ok_or_else(not_found)),
         )
     }
@@ -113,12 +113,18 @@ pub fn not_found() -> ApiError {
 impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> Self {
         tracing::error!(%error, "storage");
+        unavailable(error.trouble())
+    }
+}
+
+impl From<StopError> for ApiError {
+    fn from(error: StopError) -> Self {
         match error {
-            StorageError::NotYet => Self::new(
+            StopError::NotStored => Self::new(
                 ErrorCode::Unavailable,
                 "The answer is stopped, but Parlor can't store that just now. It will as soon as it can; the log says more.",
             ),
-            error => unavailable(error.trouble()),
+            StopError::Storage(error) => error.into(),
         }
     }
 }

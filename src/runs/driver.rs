@@ -16,9 +16,6 @@ use crate::{
     storage::{Change, PageSize, RunKey, Storage, StorageError},
 };
 
-/// How long to wait when the database can't be read.
-pub(super) const READ_AGAIN: Duration = Duration::from_secs(1);
-
 /// After so many events, or a tenth of all if that is more, what a run has come to is stored in one piece: whoever opens a
 /// conversation then has to wait for few events to be put together, and what is written comes to a few times the answer.
 const STORE_AFTER: usize = 1000;
@@ -103,22 +100,10 @@ pub(super) async fn drive(runs: &Inner, run: RunKey, stop: CancellationToken) {
 /// The agent and what its model is shown. Nothing if the run's conversation was deleted a moment after the start: then
 /// there is nothing left to answer or to end; or if the server goes down before it could be read: then the next one ends it.
 async fn prepare(runs: &Inner, run: RunKey) -> Option<(Agent, Vec<ModelMessage>)> {
-    loop {
-        match read(&*runs.storage, run).await {
-            Ok(read) => {
-                let (answer, history) = read?;
-                let messages = history::messages_for(&history, &answer);
-                return Some((Agent::new(answer), messages));
-            }
-            Err(error) => {
-                tracing::error!(run = %run.message_id, %error, "a run's conversation can't be read; trying again");
-                tokio::select! {
-                    () = runs.shutdown.cancelled() => return None,
-                    () = sleep(READ_AGAIN) => {}
-                }
-            }
-        }
-    }
+    let read = || read(&*runs.storage, run);
+    let (answer, history) = runs.insist("a run's conversation", read).await??;
+    let messages = history::messages_for(&history, &answer);
+    Some((Agent::new(answer), messages))
 }
 
 /// What a run has come to so far, and the messages that lead to it.

@@ -14,7 +14,7 @@ use std::{
 };
 
 use futures::FutureExt;
-use tokio::{sync::oneshot, time::timeout};
+use tokio::{sync::oneshot, time::sleep};
 use tokio_util::sync::CancellationToken;
 
 use self::at_work::AtWork;
@@ -33,14 +33,17 @@ mod at_work;
 mod driver;
 mod history;
 mod recovery;
+mod stop;
+
+pub use stop::StopError;
 
 #[cfg(test)]
 mod recovery_tests;
 #[cfg(test)]
 mod tests;
 
-/// How long somebody who stops a run waits for its end. It takes longer only if storage is in trouble.
-const STOP: Duration = Duration::from_secs(5);
+/// How long to wait when the database can't be read.
+const READ_AGAIN: Duration = Duration::from_secs(1);
 
 /// Why a run was not started.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +61,25 @@ pub enum StartError {
 fn unavailable(error: StorageError) -> JournalError {
     tracing::error!(%error, "storage");
     JournalError::Unavailable(error.trouble())
+}
+
+impl Inner {
+    /// Reads what a run can't go on or end without, and tries again until that works. Nothing if the server goes down before.
+    async fn insist<T, F>(&self, what: &str, read: impl Fn() -> F) -> Option<T>
+    where
+        F: Future<Output = Result<T, StorageError>>,
+    {
+        loop {
+            match read().await {
+                Ok(read) => return Some(read),
+                Err(error) => tracing::error!(%error, "{what} can't be read; trying again"),
+            }
+            tokio::select! {
+                () = self.shutdown.cancelled() => return None,
+                () = sleep(READ_AGAIN) => {}
+            }
+        }
+    }
 }
 
 /// All runs of this process.
@@ -260,42 +282,6 @@ impl Runs {
             let fault = recovery::broke_off("internal", "A fault in Parlor broke the answer off.");
             self.end_undriven(run, RunStatus::Interrupted, Some(fault)).await;
         }
-    }
-
-    /// Stops a run of a user and waits until that is committed. A run that has ended stays as it is.
-    ///
-    /// Gives the status that the run has then; `None` if there is no such run.
-    ///
-    /// # Errors
-    ///
-    /// If storage does not work. The run stops all the same, and its end is stored as soon as it can be.
-    pub async fn stop(&self, user_id: UserId, run: MessageId) -> Result<Option<RunStatus>, StorageError> {
-        // In a task of its own: whoever asked may go away, or have waited long enough, and the run must end all the same.
-        let runs = self.clone();
-        let stopping = tokio::spawn(async move { runs.stop_and_wait(user_id, run).await });
-        match timeout(STOP, stopping).await {
-            Ok(Ok(stopped)) => stopped,
-            Ok(Err(_)) | Err(_) => Err(StorageError::NotYet),
-        }
-    }
-
-    async fn stop_and_wait(
-        &self,
-        user_id: UserId,
-        run: MessageId,
-    ) -> Result<Option<RunStatus>, StorageError> {
-        self.0.at_work.stop(user_id, run);
-        self.0.at_work.ended(run).await;
-        let stored = self.0.storage.run(user_id, run).await?;
-        if let Some(stored) = stored
-            && stored.status == RunStatus::Running
-            && let Some(_place) = self.0.at_work.enter(stored.key)
-        {
-            // Nothing works on it, whatever may have happened: it must not stay like that.
-            self.end_undriven(stored.key, RunStatus::Stopped, None).await;
-            return Ok(self.0.storage.run(user_id, run).await?.map(|run| run.status));
-        }
-        Ok(stored.map(|run| run.status))
     }
 
     /// Deletes a conversation of a user with all that is in it, and stops its run. What is gone already stays gone.

@@ -4,27 +4,27 @@
 use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 
 use futures::{StreamExt, stream};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
-use super::{Runs, driver::READ_AGAIN};
+use super::Runs;
 use crate::{
     agent::KEPT,
     clock,
-    protocol::{EventBody, Message, RunError, RunStatus, transcript::apply_to_run},
-    storage::{Change, RunKey, StorageError},
+    protocol::{EventBody, RunError, RunStatus, transcript::apply_to_run},
+    storage::{Change, RunKey},
 };
 
 /// How many runs that a crash left are ended at a time: their messages are in memory meanwhile.
 const RECOVERED_TOGETHER: usize = 64;
 
 impl Runs {
-    /// Ends what an earlier process left running. What those runs had produced is kept.
-    ///
-    /// # Errors
-    ///
-    /// If it can't be read which they are. What can't be read of one of them, or be written, is tried again until it can.
-    pub async fn recover(&self) -> Result<(), StorageError> {
-        let left = self.0.storage.runs_at_work().await?;
+    /// Ends what an earlier process left running. What those runs had produced is kept. What can't be read or written is
+    /// tried again until it can, or the server goes down.
+    pub async fn recover(&self) {
+        let read = || self.0.storage.runs_at_work();
+        let Some(left) = self.0.insist("what the last process left at work", read).await else {
+            return;
+        };
         crash_point!("recovery::found", if !left.is_empty());
         let down = broke_off("interrupted", "Parlor went down before the answer was finished.");
         // Together, so that the journal commits them together.
@@ -40,17 +40,6 @@ impl Runs {
                 "answers were at work when the last process ended; what they had is kept"
             );
         }
-        Ok(())
-    }
-
-    /// Goes on with an attempt to [`recover`](Self::recover), and tries again until one succeeds.
-    pub async fn recover_in_the_end(&self, attempt: impl Future<Output = Result<(), StorageError>>) {
-        let mut outcome = attempt.await;
-        while let Err(error) = outcome {
-            tracing::error!(%error, "what the last process left at work can't be read; trying again");
-            sleep(READ_AGAIN).await;
-            outcome = self.recover().await;
-        }
     }
 
     /// Ends a run that this process drove and nothing drives any more, with all that it had produced.
@@ -64,9 +53,11 @@ impl Runs {
         self.end_as_stored(run, status, error).await;
     }
 
-    /// Ends a run with what the storage has of it.
+    /// Ends a run with what the storage has of it. One that is gone with its conversation has no end, and one that can't be read
+    /// before the server goes down is ended by the next start.
     async fn end_as_stored(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
-        let Some(mut message) = self.stored(run).await else {
+        let read = || self.0.storage.message(run.user_id, run.message_id);
+        let Some(Some((_, mut message))) = self.0.insist("a run that broke off", read).await else {
             return;
         };
         let Some(assistant) = message.assistant_mut() else {
@@ -81,23 +72,6 @@ impl Runs {
             message: assistant.clone(),
         })
         .await;
-    }
-
-    /// A run's message. Nothing if it is gone with its conversation, or if the server goes down before it could be read: then the
-    /// next start ends the run.
-    async fn stored(&self, run: RunKey) -> Option<Message> {
-        loop {
-            match self.0.storage.message(run.user_id, run.message_id).await {
-                Ok(found) => return found.map(|(_, message)| message),
-                Err(error) => {
-                    tracing::error!(run = %run.message_id, %error, "a run that broke off can't be read; trying again");
-                    tokio::select! {
-                        () = self.0.shutdown.cancelled() => return None,
-                        () = sleep(READ_AGAIN) => {}
-                    }
-                }
-            }
-        }
     }
 
     async fn submit_or_warn(&self, change: Change) {

@@ -24,8 +24,6 @@ pub enum StorageError {
          choose another one with --data"
     )]
     NotWritable(Box<StorageError>),
-    #[error("what is to be stored has to wait")]
-    NotYet,
     #[error("the data folder: {0}")]
     Folder(#[from] std::io::Error),
     #[error("what is stored can't be read: {0}")]
