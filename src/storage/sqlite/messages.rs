@@ -59,14 +59,14 @@ pub(super) async fn transcript(
         None => Vec::new(),
     };
     let earliest = earliest(&messages);
-    if let Some(run) = active_run(&mut *connection, user_id, conversation_id).await? {
-        match messages.iter_mut().find(|message| message.id == run.id) {
-            Some(message) => *message = run,
-            // It works on a branch that is not shown.
-            None => {
+    match messages.iter_mut().find(|message| is_being_made(message)) {
+        Some(run) => catch_up(&mut *connection, user_id, run).await?,
+        // It may work on a branch that is not shown.
+        None => {
+            if let Some(run) = active_run(&mut *connection, user_id, conversation_id).await? {
                 let later = messages
                     .iter()
-                    .position(|message| message.created_at > run.created_at);
+                    .position(|other| other.created_at > run.created_at);
                 messages.insert(later.unwrap_or(messages.len()), run);
             }
         }
@@ -197,6 +197,12 @@ pub(super) async fn message(
     let mut message = stored_message(&row)?;
     catch_up(connection, user_id, &mut message).await?;
     Ok(Some((conversation_id, message)))
+}
+
+/// Whether a run works on the message.
+fn is_being_made(message: &Message) -> bool {
+    let answer = message.assistant();
+    answer.is_some_and(|answer| !answer.status.is_terminal())
 }
 
 /// Adds what the log has of a run and its message does not. What made the message changes nothing, since it is there.

@@ -1,4 +1,5 @@
-//! The queries about logs, lists and runs; those about messages are in `messages`. Each takes a connection whose transaction makes it one consistent picture.
+//! The queries about logs, lists and runs; those about messages are in `messages`. Each takes a connection whose transaction
+//! makes it one consistent picture.
 
 use futures::TryStreamExt;
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};

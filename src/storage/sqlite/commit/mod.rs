@@ -126,16 +126,7 @@ impl Batch {
     ) -> Result<Result<Outcome, Refusal>, StorageError> {
         if let Change::Append { run, events } = change {
             // Nothing but the log, which is written at the end: no savepoint needed.
-            for event in events {
-                self.log(
-                    connection,
-                    run.user_id,
-                    run.conversation_id,
-                    Some(run.message_id),
-                    event.clone(),
-                )
-                .await?;
-            }
+            self.append(connection, run, events).await?;
             return Ok(Ok(Outcome::Done));
         }
         let (events, heads) = (self.events.len(), self.heads.clone());

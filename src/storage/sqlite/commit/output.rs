@@ -5,10 +5,32 @@ use sqlx::SqliteConnection;
 use super::{Batch, Failure};
 use crate::{
     protocol::{AssistantMessage, EventBody, MessageBody, MessageId, Position, UserId},
-    storage::{Outcome, Refusal, RunKey},
+    storage::{Outcome, Refusal, RunKey, StorageError},
 };
 
 impl Batch {
+    /// Adds what a run has produced to its user's log, and gives the position of the last of it.
+    pub(super) async fn append(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        events: &[EventBody],
+    ) -> Result<Position, StorageError> {
+        let (message, mut last) = (Some(run.message_id), Position(0));
+        for event in events {
+            last = self
+                .log(
+                    connection,
+                    run.user_id,
+                    run.conversation_id,
+                    message,
+                    event.clone(),
+                )
+                .await?;
+        }
+        Ok(last)
+    }
+
     /// Stores what a run has come to. The log still has it, for those who follow it.
     pub(super) async fn store_output(
         &mut self,
@@ -39,18 +61,7 @@ impl Batch {
         events: &[EventBody],
         message: &AssistantMessage,
     ) -> Result<Outcome, Failure> {
-        let mut last = Position(0);
-        for event in events {
-            last = self
-                .log(
-                    connection,
-                    run.user_id,
-                    run.conversation_id,
-                    Some(run.message_id),
-                    event.clone(),
-                )
-                .await?;
-        }
+        let last = self.append(&mut *connection, run, events).await?;
         let ended = sqlx::query(
             "UPDATE runs SET status = ?, last_position = ? \
              WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
