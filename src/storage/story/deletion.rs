@@ -47,13 +47,7 @@ async fn a_deleted_conversation_leaves_nothing_but_positions() {
             .all(|event| event.body == EventBody::Empty && event.message_id.is_none())
     );
     assert_eq!(log[before].body, EventBody::ConversationDeleted);
-    assert_eq!(
-        storage
-            .transcript(ANN, conversation_id, PageSize::WHOLE, None)
-            .await
-            .unwrap(),
-        None
-    );
+    assert_eq!(whole(&*storage, conversation_id).await, None);
     assert_eq!(storage.message(ANN, turn.run.message_id).await.unwrap(), None);
     assert_eq!(storage.run(ANN, turn.run.message_id).await.unwrap(), None);
 }
@@ -93,13 +87,7 @@ async fn what_is_deleted_does_not_come_back() {
     // Another one, by a tab that has not heard of it.
     let stale = turn(ANN, conversation_id, "and another thing");
     assert_eq!(do_one(&*storage, &stale.change).await, Err(Refusal::NotFound));
-    assert_eq!(
-        storage
-            .transcript(ANN, conversation_id, PageSize::WHOLE, None)
-            .await
-            .unwrap(),
-        None
-    );
+    assert_eq!(whole(&*storage, conversation_id).await, None);
     assert_eq!(
         storage.conversations(ANN, None, 10).await.unwrap().conversations,
         []

@@ -48,11 +48,7 @@ async fn what_the_log_folds_to_is_what_is_stored_at_every_step() {
     ];
     for step in &steps {
         do_one(&*storage, step).await.expect("the step is fine");
-        let stored = storage
-            .transcript(ANN, conversation_id, PageSize::WHOLE, None)
-            .await
-            .unwrap()
-            .expect("it is there");
+        let stored = whole(&*storage, conversation_id).await.expect("it is there");
         let mut folded = folded(&*storage, conversation_id).await;
         folded.keep_newest(usize::MAX);
         assert_eq!(stored, folded, "after {step:?}");
@@ -143,22 +139,13 @@ async fn everything_survives_a_restart() {
     )
     .await
     .unwrap();
-    let before = storage
-        .transcript(ANN, turn.run.conversation_id, PageSize::WHOLE, None)
-        .await
-        .unwrap();
+    let before = whole(&*storage, turn.run.conversation_id).await;
     let second = sqlite::Sqlite::open(folder.path()).await;
     assert!(matches!(second, Err(StorageError::InUse)), "{second:?}");
     storage.close().await.unwrap();
     drop(storage);
     let storage = sqlite::Sqlite::open(folder.path()).await.unwrap();
-    assert_eq!(
-        storage
-            .transcript(ANN, turn.run.conversation_id, PageSize::WHOLE, None)
-            .await
-            .unwrap(),
-        before
-    );
+    assert_eq!(whole(&storage, turn.run.conversation_id).await, before);
     let left = storage.runs_at_work().await.unwrap();
     assert_eq!(left.iter().map(|run| run.key).collect::<Vec<_>>(), [turn.run]);
 }

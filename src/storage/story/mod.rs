@@ -106,6 +106,14 @@ async fn log(storage: &dyn Storage, user_id: UserId) -> Vec<Event> {
     }
 }
 
+/// Ann's conversation with all of the branch that is shown; `None` if there is none.
+async fn whole(storage: &dyn Storage, conversation_id: ConversationId) -> Option<Transcript> {
+    let transcript = storage
+        .transcript(ANN, conversation_id, PageSize::WHOLE, None)
+        .await;
+    transcript.expect("storage works")
+}
+
 /// Folds the whole log into what a conversation shows.
 async fn folded(storage: &dyn Storage, conversation_id: ConversationId) -> Transcript {
     let mut state = Transcript::new(conversation_id);

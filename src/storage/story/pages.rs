@@ -116,7 +116,7 @@ async fn a_page_is_the_newest_part_of_the_branch_that_is_shown() {
 async fn older_pages_lead_to_the_beginning() {
     let (_folder, storage) = sqlite().await;
     let (id, _) = conversation_with_branches(&*storage).await;
-    let whole = page(&*storage, id, PageSize::WHOLE, None).await;
+    let whole = whole(&*storage, id).await.unwrap();
     let mut shown = page(&*storage, id, messages(1), None).await;
     let mut pages = 1;
     while let Some(before) = shown.earliest {
@@ -133,9 +133,9 @@ async fn older_pages_lead_to_the_beginning() {
 async fn a_branch_is_chosen_by_any_message_of_it() {
     let (_folder, storage) = sqlite().await;
     let (id, steps) = conversation_with_branches(&*storage).await;
-    let before = page(&*storage, id, PageSize::WHOLE, None).await;
+    let before = whole(&*storage, id).await.unwrap();
     do_one(&*storage, &steps[0]).await.unwrap();
-    let after = page(&*storage, id, PageSize::WHOLE, None).await;
+    let after = whole(&*storage, id).await.unwrap();
     let texts = |page: &Transcript| -> Vec<String> {
         let text = |message: &&Message| match &message.body {
             MessageBody::User { text } => text.clone(),
@@ -161,7 +161,7 @@ async fn a_branch_is_chosen_by_any_message_of_it() {
         through: after.branch()[0].id,
     };
     do_one(&*storage, &through).await.unwrap();
-    let last_grown = page(&*storage, id, PageSize::WHOLE, None).await;
+    let last_grown = whole(&*storage, id).await.unwrap();
     assert_eq!(texts(&last_grown), texts(&before));
 }
 
@@ -169,7 +169,7 @@ async fn a_branch_is_chosen_by_any_message_of_it() {
 async fn a_page_goes_back_as_far_as_it_has_to() {
     let (_folder, storage) = sqlite().await;
     let (id, steps) = conversation_with_branches(&*storage).await;
-    let old = page(&*storage, id, PageSize::WHOLE, None).await;
+    let old = whole(&*storage, id).await.unwrap();
     let reach = Some(old.branch()[1].id);
     // The answer is of another branch than the one that is shown now: what came after it is here.
     do_one(&*storage, &steps[0]).await.unwrap();

@@ -82,11 +82,7 @@ async fn one_conversation_has_one_run_and_a_refused_change_leaves_the_others_alo
         .map(|logged| logged.event.position.0)
         .collect();
     assert_eq!(positions, [1, 2, 3, 4, 5, 6]);
-    let shown = storage
-        .transcript(ANN, conversation_id, PageSize::WHOLE, None)
-        .await
-        .unwrap()
-        .unwrap();
+    let shown = whole(&*storage, conversation_id).await.unwrap();
     assert_eq!(
         shown.messages.len(),
         2,
@@ -126,11 +122,7 @@ async fn another_answer_is_a_sibling_and_becomes_the_one_that_is_shown() {
     else {
         panic!("{outcome:?}")
     };
-    let shown = storage
-        .transcript(ANN, conversation_id, PageSize::WHOLE, None)
-        .await
-        .unwrap()
-        .unwrap();
+    let shown = whole(&*storage, conversation_id).await.unwrap();
     let second = shown.message(started.assistant_message_id).unwrap();
     assert_eq!(shown.siblings(second), [first.run.message_id, second.id]);
     assert_eq!(
@@ -194,13 +186,7 @@ async fn what_is_somebody_elses_is_not_there() {
         do_one(&*storage, &delete).await,
         Ok(Outcome::Deleted { active_run: None })
     );
-    assert!(
-        storage
-            .transcript(ANN, conversation_id, PageSize::WHOLE, None)
-            .await
-            .unwrap()
-            .is_some()
-    );
+    assert!(whole(&*storage, conversation_id).await.is_some());
     assert_eq!(
         storage
             .transcript(user_id, conversation_id, PageSize::WHOLE, None)
@@ -224,13 +210,7 @@ async fn what_is_somebody_elses_is_not_there() {
         []
     );
     assert_eq!(log(&*storage, user_id).await, []);
-    assert!(
-        storage
-            .transcript(ANN, conversation_id, PageSize::WHOLE, None)
-            .await
-            .unwrap()
-            .is_some()
-    );
+    assert!(whole(&*storage, conversation_id).await.is_some());
 }
 
 #[tokio::test]
@@ -286,11 +266,7 @@ async fn only_the_last_answer_is_continued_and_only_if_it_broke_off() {
         events: vec![more],
     };
     do_one(&*storage, &append).await.unwrap();
-    let stored = storage
-        .transcript(ANN, conversation_id, PageSize::WHOLE, None)
-        .await
-        .unwrap()
-        .unwrap();
+    let stored = whole(&*storage, conversation_id).await.unwrap();
     assert_eq!(stored.messages[1].assistant().unwrap().text(), "half and half");
     assert_eq!(stored, folded(&*storage, conversation_id).await);
 
