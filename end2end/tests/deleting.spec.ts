@@ -84,3 +84,19 @@ test('deleted in two tabs at once: once, and no error', async ({ chat, newTab, p
   }
   expect((await wholeLog(parlor.url)).match(/"conversation_deleted"/g)).toHaveLength(1);
 });
+
+test('what is being written where another tab deletes the conversation is there in the new chat', async ({ chat, newTab }) => {
+  await chat.open();
+  const path = await chat.begin('Hello');
+  await chat.done();
+  await chat.message.fill('Half a thought');
+  const other = await newTab();
+  await other.open(path);
+  await other.press('Delete', 'Hello');
+  await other.dialog.getByRole('button', { name: 'Delete' }).click();
+  await expect(chat.page.getByRole('heading', { name: 'This conversation is not here.' })).toBeVisible();
+  await chat.page.getByRole('link', { name: 'Start a new chat' }).click();
+  await expect(chat.message).toHaveValue('Half a thought');
+  await chat.say('Half a thought');
+  await chat.done();
+});

@@ -65,7 +65,14 @@ fn begin(page: Page, place: Memo<Place>, go: Callback<(Place, bool)>) -> AnyView
         live.start();
         models.start();
     });
-    Effect::new(move |_| live.visit(place.get()));
+    Effect::new(move |before: Option<Place>| {
+        let here = place.get();
+        live.visit(here);
+        if let Some(left) = before {
+            live.leave(left);
+        }
+        here
+    });
     Effect::new(move |_| live.look());
     Effect::new(move |_| shortcuts(live));
     view! { <Layout live/> }.erase()

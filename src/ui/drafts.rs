@@ -24,9 +24,18 @@ pub fn save(place: Place, text: &str) {
     browser::store(&key(place), Some(text).filter(|text| !text.is_empty()));
 }
 
-/// Drops the draft of a place that is no more.
+/// Drops the draft of a place.
 pub fn forget(place: Place) {
     browser::store(&key(place), None);
+}
+
+/// A place is no more: what was being written there is a draft of the new chat.
+pub fn outlive(place: Place) {
+    let draft = load(place);
+    forget(place);
+    if !draft.trim().is_empty() {
+        put_back(Place::New, &draft);
+    }
 }
 
 /// A message that could not be sent is a draft again, before whatever was written since.

@@ -20,10 +20,8 @@ pub struct Transcript {
     /// In the order of their making; a tree through `parent_id`.
     pub messages: Vec<Message>,
     /// The first message of the branch that is here, if the branch begins before it.
-    #[serde(default)]
     pub earliest: Option<MessageId>,
     /// Other answers to the messages that are here, oldest first.
-    #[serde(default)]
     pub elsewhere: Vec<Elsewhere>,
     /// The message at the end of the branch that is shown.
     pub active_leaf: Option<MessageId>,

@@ -54,10 +54,9 @@ pub fn go_to_fragment(href: &str) {
 }
 
 /// The element that the address names, if it names one.
-pub fn target() -> Option<Element> {
+pub fn target() -> Option<HtmlElement> {
     let hash = window().location().hash().ok()?;
-    let id = hash.strip_prefix('#').filter(|id| !id.is_empty())?;
-    document().get_element_by_id(id)
+    element(hash.strip_prefix('#').filter(|id| !id.is_empty())?)
 }
 
 /// The element with this id.

@@ -124,7 +124,7 @@ pub fn find_in(_element: &Element, _selector: &str) -> Option<HtmlElement> {
     None
 }
 
-pub fn target() -> Option<Element> {
+pub fn target() -> Option<HtmlElement> {
     None
 }
 

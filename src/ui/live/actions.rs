@@ -171,7 +171,7 @@ impl Live {
         spawn_local(async move {
             match self.ask(rpc::delete_conversation(conversation_id)).await {
                 Ok(()) => {
-                    drafts::forget(Place::Conversation(conversation_id));
+                    drafts::outlive(Place::Conversation(conversation_id));
                     if self.place.get_untracked() == Place::Conversation(conversation_id) {
                         self.go.run((Place::New, true));
                     }

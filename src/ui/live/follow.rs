@@ -254,22 +254,21 @@ impl Live {
         list: ConversationList,
         transcript: Option<Result<Transcript, ApiError>>,
     ) {
-        let (mut transcript, mut error) = match transcript {
-            Some(Ok(transcript)) => (Some(transcript), None),
-            Some(Err(error)) => (None, Some(error)),
+        let here = place.conversation();
+        let (transcript, error) = match transcript {
+            Some(Ok(transcript)) => {
+                self.keep_lost(transcript.conversation_id, list.as_of, Some(&transcript));
+                (Some(transcript), None)
+            }
+            Some(Err(error)) => {
+                let gone = here.filter(|_| error.code == ErrorCode::NotFound);
+                match gone.and_then(|id| self.keep_lost(id, list.as_of, None)) {
+                    Some(rest) => (Some(rest), None),
+                    None => (None, Some(error)),
+                }
+            }
             None => (None, None),
         };
-        let here = place.conversation();
-        if let Some(id) = here.filter(|_| {
-            error
-                .as_ref()
-                .is_none_or(|error| error.code == ErrorCode::NotFound)
-        }) {
-            let kept = self.keep_lost(id, list.as_of, transcript.as_ref());
-            if kept.is_some() {
-                (transcript, error) = (transcript.or(kept), None);
-            }
-        }
         // The person may have gone elsewhere meanwhile; the stream's start loads what is there.
         let shown = self.place.get_untracked().conversation();
         self.with(|state| {

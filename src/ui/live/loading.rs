@@ -12,12 +12,7 @@ use crate::{
 impl Live {
     /// The person is at a place: what it shows is loaded if it is not here.
     pub fn visit(self, place: Place) {
-        let here = place.conversation();
-        let left = self.with(|state| std::mem::replace(&mut state.shown, here));
-        if let Some(left) = left.filter(|_| left != here) {
-            self.has_left(left);
-        }
-        let Some(id) = here else { return };
+        let Some(id) = place.conversation() else { return };
         // What is deleted does not come back.
         if self
             .view(id)

@@ -21,14 +21,12 @@ pub fn lost(held: &Transcript, now: Option<&Transcript>) -> Option<Lost> {
             && length(message) > known(message).map_or(0, length)
     };
     let branch = held.branch();
-    let messages: Vec<Message> = branch.iter().copied().filter(is_lost).cloned().collect();
-    let first = messages.first()?.id;
-    let mut before = branch
+    let messages: Vec<Message> = branch.iter().copied().filter(&is_lost).cloned().collect();
+    let first = branch.iter().position(&is_lost)?;
+    let after = branch[..=first]
         .iter()
-        .take_while(|message| message.id != first)
-        .collect::<Vec<_>>();
-    before.extend(branch.iter().find(|message| message.id == first));
-    let after = before.into_iter().rev().find(|message| known(message).is_some());
+        .rev()
+        .find(|message| known(message).is_some());
     Some(Lost {
         after: after.map(|message| message.id),
         messages,

@@ -86,8 +86,6 @@ struct State {
     reruns: Reruns,
     follow: Follow,
     dirty: Dirty,
-    /// The conversation on the screen.
-    shown: Option<ConversationId>,
     /// Conversations that changed while something else was on the screen: their signals are old.
     stale: Vec<ConversationId>,
     /// The browser has taken over: what is new from now on was not in the server's page.
@@ -129,7 +127,6 @@ impl Live {
         };
         live.with(|state| {
             let id = page.place.conversation();
-            state.shown = id;
             state.session = Session::new(list, transcript);
             if let Some(id) = id {
                 state.view(id);

@@ -55,9 +55,10 @@ impl Live {
 
     /// The person has gone elsewhere: once that is on the screen, a conversation is cut down to its newest page, so that
     /// coming back is as fast as opening it.
-    pub(super) fn has_left(self, id: ConversationId) {
+    pub fn leave(self, place: Place) {
+        let Some(id) = place.conversation() else { return };
         browser::next_frame(move || {
-            if self.place.get_untracked() == Place::Conversation(id) {
+            if self.place.get_untracked() == place {
                 return;
             }
             let settled = self.with(|state| {

@@ -14,6 +14,7 @@ use self::{answer::Answer, footer::Stepped, older::OlderMessages, scroll::Follow
 use super::{
     browser,
     copy::CopyButton,
+    drafts,
     each::Each,
     erase::Erase,
     icons,
@@ -34,6 +35,7 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
         Phase::Loading => loading(&view),
         Phase::Missing => {
             browser::not_found();
+            drafts::outlive(Place::Conversation(view.id));
             nothing_here("This conversation is not here.")
         }
         Phase::Failed(message) => {
