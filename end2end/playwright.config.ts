@@ -1,21 +1,7 @@
 import { defineConfig, devices } from '@playwright/test';
-import { accessSync, constants } from 'node:fs';
+import { packagedChromium } from './support/chromium.mjs';
 
 const root = process.getuid?.() === 0;
-
-/** The system's Chromium, if it has one; otherwise Playwright uses its own. */
-function packagedChromium(): string | undefined {
-  const folders = (process.env.PATH ?? '').split(':');
-  const places = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) => folders.map((folder) => `${folder}/${name}`));
-  return places.find((place) => {
-    try {
-      accessSync(place, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
 
 export default defineConfig({
   testDir: 'tests',

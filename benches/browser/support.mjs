@@ -1,24 +1,10 @@
 // What the measurements share: Chromium, the page, the scripted model server.
-import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
+import { packagedChromium } from '../../end2end/support/chromium.mjs';
 
 export const [parlor, upstream, ...flags] = process.argv.slice(2);
 export const quick = flags.includes('--quick');
 export const PER_SECOND = 50;
-
-/** The system's Chromium, if it has one; otherwise Playwright uses its own. */
-function packagedChromium() {
-  const folders = (process.env.PATH ?? '').split(':');
-  const places = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) => folders.map((folder) => `${folder}/${name}`));
-  return places.find((place) => {
-    try {
-      accessSync(place, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
 
 export function launch() {
   let playwright;

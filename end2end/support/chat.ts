@@ -91,6 +91,19 @@ export class Chat {
     await this.list.getByRole('button', { name: `${action} “${title}”` }).click();
   }
 
+  /** Opens a title as a field, and waits until all of it is selected: what is typed then takes its place. */
+  async beginRenaming(title: string): Promise<void> {
+    await this.press('Rename', title);
+    await expect
+      .poll(() => this.page.evaluate(() => {
+        const field = document.activeElement;
+        return field instanceof HTMLInputElement
+          ? field.value.slice(field.selectionStart ?? 0, field.selectionEnd ?? 0)
+          : null;
+      }))
+      .toBe(title);
+  }
+
   /** A short note, which goes by itself. */
   toast(text: string): Locator {
     return this.page.getByRole('status').getByText(text, { exact: true });

@@ -28,7 +28,7 @@ test('what is done in the page is in the log for any client', async ({ chat, par
   expect(await log.until('thinking')).toMatchObject({ text: 'Hm.' });
   expect(await log.until('text_delta')).toMatchObject({ text: 'From here.' });
   await log.until('complete');
-  await chat.press('Rename', 'Sent by a person');
+  await chat.beginRenaming('Sent by a person');
   await chat.page.keyboard.type('By hand');
   await chat.page.keyboard.press('Enter');
   expect(await log.until('conversation_renamed')).toMatchObject({ conversation_id, title: 'By hand' });

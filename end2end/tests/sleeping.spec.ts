@@ -1,10 +1,13 @@
 /** Tabs that nobody sees, that the browser froze, or that slept with the whole machine. */
 import type { Page } from '@playwright/test';
+import type { Chat } from '../support/chat.ts';
 import { takeClock } from '../support/clock.ts';
 import { EventStream } from '../support/events.ts';
+import type { Line } from '../support/line.ts';
 import { freeze, hide, show } from '../support/presence.ts';
 import { Requests } from '../support/requests.ts';
 import { expect, test } from '../support/test.ts';
+import type { Upstream } from '../support/upstream.ts';
 
 test.beforeEach(({ browserLog }) => {
   // Each connection that cannot be made or breaks is in the browser's log.
@@ -98,7 +101,8 @@ test('a page that was frozen while the server was started again shows what becam
 
 const count = [{ text: 'One' }, { gate: 'two' }, { text: ', two' }, { gate: 'three' }, { text: ', three.' }];
 
-test('a connection that has gone dead without a word is noticed by its silence', async ({ chat, page, line, upstream }) => {
+/** The page shows "One"; then its connection is gone without a word, and the answer goes on. */
+async function goneDead({ chat, page, line, upstream }: { chat: Chat; page: Page; line: Line; upstream: Upstream }): Promise<void> {
   await upstream.script({ steps: count });
   await takeClock(page);
   await chat.open(line.url);
@@ -107,6 +111,10 @@ test('a connection that has gone dead without a word is noticed by its silence',
   line.silence();
   await upstream.open('two');
   await upstream.reached('three');
+}
+
+test('a connection that has gone dead without a word is noticed by its silence', async ({ chat, page, line, upstream }) => {
+  await goneDead({ chat, page, line, upstream });
   const streams = new Requests(page);
   await page.clock.fastForward(30_000);
   expect(streams.made('/api/events'), 'it may still be a pause').toBe(0);
@@ -122,15 +130,8 @@ for (const [what, wake] of [
   ['has a network again', (page: Page) => page.evaluate(() => void window.dispatchEvent(new Event('online')))],
 ] as const) {
   test(`a page that slept with the whole machine follows again as soon as it ${what}`, async ({ chat, page, line, upstream }) => {
-    await upstream.script({ steps: count });
-    await takeClock(page);
-    await chat.open(line.url);
-    await chat.begin('Count');
-    await expect(chat.answers).toContainText('One');
-    // The connection is gone, and the page's timers stand still while the clock on the wall goes on for an hour.
-    line.silence();
-    await upstream.open('two');
-    await upstream.reached('three');
+    await goneDead({ chat, page, line, upstream });
+    // The page's timers stand still while the clock on the wall goes on for an hour.
     await page.clock.pauseAt(new Date(Date.now() + 1000));
     await page.clock.setSystemTime(new Date(Date.now() + 3_600_000));
     line.mend();

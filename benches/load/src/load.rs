@@ -1,9 +1,12 @@
 //! Many runs at once: opens them, reads every event, and adds up what they were like.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
 
 use serde_json::json;
-use tokio::{task::JoinSet, time::timeout};
+use tokio::{sync::Semaphore, task::JoinSet, time::timeout};
 
 use crate::{
     check::{Checker, Faults, Run},
@@ -53,6 +56,31 @@ async fn stream(client: &Client, checker: &mut Checker, tokens: usize, per_secon
         checker.push(&bytes, now_micros());
     }
     Ok(())
+}
+
+/// Makes so many of something, some at a time.
+pub async fn make<T: Send + 'static, F>(
+    count: usize,
+    at_once: usize,
+    one: impl Fn() -> F,
+) -> Result<Vec<T>, Error>
+where
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    let places = Arc::new(Semaphore::new(at_once));
+    let mut begun = JoinSet::new();
+    for _ in 0..count {
+        let (places, one) = (places.clone(), one());
+        begun.spawn(async move {
+            let _place = places.acquire().await;
+            one.await
+        });
+    }
+    let mut made = Vec::with_capacity(count);
+    while let Some(one) = begun.join_next().await {
+        made.push(one??);
+    }
+    Ok(made)
 }
 
 /// Does what the plan says and measures it.

@@ -1,8 +1,8 @@
 //! How long it takes until the server is there, with conversations stored.
 
-use std::{fs, sync::Arc, time::Duration};
+use std::{fs, time::Duration};
 
-use tokio::{sync::Semaphore, task::JoinSet, time::sleep};
+use tokio::time::sleep;
 
 use crate::{
     client::Error,
@@ -60,20 +60,16 @@ pub async fn measure(
 
 async fn fill(programs: &Programs, upstream: &Program, conversations: usize) -> Result<(), Error> {
     let parlor = programs.parlor(DATA, upstream).await?;
-    let places = Arc::new(Semaphore::new(AT_ONCE));
-    let mut opened = JoinSet::new();
-    for _ in 0..conversations {
-        let (client, places) = (parlor.client(), places.clone());
-        opened.spawn(async move {
-            let _place = places.acquire().await;
-            load::run(client, TOKENS, 0.0, false).await
-        });
-    }
-    while let Some(run) = opened.join_next().await {
-        if let Some(complaint) = run?.complaint {
-            return Err(format!("a conversation could not be stored: {complaint}").into());
+    let conversation = || {
+        let client = parlor.client();
+        async move {
+            match load::run(client, TOKENS, 0.0, false).await.complaint {
+                Some(complaint) => Err(format!("a conversation could not be stored: {complaint}").into()),
+                None => Ok(()),
+            }
         }
-    }
+    };
+    load::make(conversations, AT_ONCE, conversation).await?;
     parlor.stop().await
 }
 

@@ -1,16 +1,14 @@
 //! How long it takes to open a conversation when there are many, and when it is long.
 
-use std::{sync::Arc, time::Instant};
-
-use serde_json::json;
-use tokio::{sync::Semaphore, task::JoinSet};
+use std::time::Instant;
 
 use crate::{
     client::{Client, Error},
     figures::{Spread, Stored},
-    load::MODEL,
+    load::{self, MODEL},
     program::{Program, Programs},
 };
+use serde_json::json;
 
 const DATA: &str = "many";
 
@@ -31,8 +29,8 @@ pub async fn measure(
     long_turns: usize,
 ) -> Result<Stored, Error> {
     let parlor = programs.parlor(DATA, upstream).await?;
-    let ids = fill(&parlor.client(), conversations).await?;
-    let long = conversation(&parlor.client(), long_turns).await?;
+    let ids = load::make(conversations, AT_ONCE, || conversation(parlor.client(), TURNS)).await?;
+    let long = conversation(parlor.client(), long_turns).await?;
     parlor.stop().await?;
 
     let parlor = programs.parlor(DATA, upstream).await?;
@@ -89,25 +87,8 @@ async fn times(client: &Client, paths: impl Iterator<Item = String>) -> Result<S
     Ok(Spread::of(micros))
 }
 
-async fn fill(client: &Client, conversations: usize) -> Result<Vec<String>, Error> {
-    let places = Arc::new(Semaphore::new(AT_ONCE));
-    let mut made = JoinSet::new();
-    for _ in 0..conversations {
-        let (client, places) = (client.clone(), places.clone());
-        made.spawn(async move {
-            let _place = places.acquire().await;
-            conversation(&client, TURNS).await
-        });
-    }
-    let mut ids = Vec::with_capacity(conversations);
-    while let Some(id) = made.join_next().await {
-        ids.push(id??);
-    }
-    Ok(ids)
-}
-
 /// Makes a conversation and gives its id.
-async fn conversation(client: &Client, turns: usize) -> Result<String, Error> {
+async fn conversation(client: Client, turns: usize) -> Result<String, Error> {
     let message = json!({"tokens": 20, "per_second": 0}).to_string();
     let mut id = None;
     for _ in 0..turns {
