@@ -91,6 +91,19 @@ impl Journal {
         self.hand_in(Change::Append { run, events }).await;
     }
 
+    /// Waits until all that a run has handed in is committed.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such run any more, or no journal.
+    pub async fn committed(&self, run: RunKey) -> Result<(), JournalError> {
+        let nothing = Change::Append {
+            run,
+            events: Vec::new(),
+        };
+        self.submit(nothing).await.map(|_| ())
+    }
+
     /// Has what a run has come to stored in one piece.
     pub async fn store(&self, run: RunKey, message: AssistantMessage) {
         self.hand_in(Change::Store { run, message }).await;
@@ -106,7 +119,7 @@ impl Journal {
 fn is_output(change: &Change) -> bool {
     matches!(
         change,
-        Change::Append { .. } | Change::Store { .. } | Change::End { .. }
+        Change::Append { .. } | Change::Store { .. } | Change::Pause { .. } | Change::End { .. }
     )
 }
 

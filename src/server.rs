@@ -19,6 +19,7 @@ use crate::{
     runs::Runs,
     settings::{self, Settings},
     storage::{Storage, StorageError, sqlite::Sqlite},
+    tools::{Registry, current_time::CurrentTime},
 };
 
 /// How long a start waits for the end of what an earlier process left running. It takes longer only if storage is in trouble.
@@ -51,8 +52,8 @@ impl Server {
             let models = models.clone();
             async move { models.list().await }
         });
-        let (limits, timeouts) = (settings.limits.clone(), settings.timeouts.clone());
-        let runs = Runs::new(storage.clone(), journal.clone(), models.clone(), limits, timeouts);
+        let tools = Registry::default().with(CurrentTime);
+        let runs = Runs::new(storage.clone(), journal.clone(), models.clone(), tools, &settings);
         let mut recovery = tokio::spawn({
             let runs = runs.clone();
             async move { runs.recover().await }

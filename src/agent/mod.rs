@@ -3,13 +3,24 @@
 //! (state, input) → (state, effects). It performs nothing, waits for nothing and reads no clock: the driver in
 //! `runs` performs the effects and feeds it what came of them.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use self::ends::{broke_off, empty_answer, held_back, no_answer_after_tools, shut_down, timed_out, too_much};
 use crate::{
-    protocol::{AssistantMessage, EventBody, Part, RunError, RunStatus, Timestamp, transcript::apply_to_run},
+    protocol::{
+        AssistantMessage, EventBody, Part, RunError, RunStatus, Timestamp, ToolProgress,
+        transcript::apply_to_run,
+    },
     providers::{FinishReason, ModelError, ModelErrorKind, ModelEvent},
 };
 
+mod calls;
+mod ends;
+
+pub use calls::{Asked, Done, Plan, Toolbox};
+
+#[cfg(test)]
+mod calls_tests;
 #[cfg(test)]
 mod tests;
 
@@ -30,6 +41,11 @@ pub struct Agent {
     node: usize,
     phase: Phase,
     retries: u32,
+    tools: Arc<dyn Toolbox>,
+    /// How many calls of the model may ask for tools.
+    max_iterations: usize,
+    /// The tool calls that the model is asking for in the present answer.
+    asked: Vec<Asked>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +55,9 @@ enum Phase {
     /// The model has begun to answer.
     Streaming,
     /// The call failed and will be made again.
-    Waiting,
+    Retrying,
+    /// Tools are at work.
+    Working,
     Ended,
 }
 
@@ -56,6 +74,12 @@ pub enum Input {
     BrokeOff,
     /// The wait that was asked for is over.
     Waited,
+    /// A tool says how far it is.
+    ToolProgress { index: usize, progress: ToolProgress },
+    /// A tool call has ended.
+    ToolEnded { index: usize, done: Done },
+    /// A person has answered whether a tool call may begin.
+    Answered { index: usize, allowed: bool },
     /// A time limit has passed.
     TimedOut(Timeout),
     /// The answer has come to more than this many bytes.
@@ -80,24 +104,37 @@ pub enum Timeout {
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Call the model.
-    Call,
+    /// Call the model, with what the run has come to. It may ask for tools or not.
+    Call { with_tools: bool },
     /// Wait at least this long, then say [`Input::Waited`].
     Wait(Duration),
     /// Add this to the run's log.
     Log(EventBody),
+    /// Run a tool, then say [`Input::ToolEnded`]. Its start is logged, which must be committed before it begins.
+    Run {
+        index: usize,
+        tool: String,
+        input: String,
+    },
+    /// Commit that the run waits for a person: this event, and the message as it is now. The run goes on from what is stored
+    /// when the person has answered.
+    Pause(EventBody),
     /// Commit the end of the run: this event, and the message as it is now. Nothing comes after it.
     End(EventBody),
 }
 
 impl Agent {
-    /// A run that has produced this much so far: nothing, or what it had when it is continued.
-    pub fn new(message: AssistantMessage) -> Self {
+    /// A run that has produced this much so far: nothing, or what it had when it is continued. At most `max_iterations` calls
+    /// of the model may ask for tools; then it has to answer with what there is.
+    pub fn new(message: AssistantMessage, tools: Arc<dyn Toolbox>, max_iterations: usize) -> Self {
         Self {
             node: message.nodes.len(),
             message,
             phase: Phase::Calling,
             retries: 0,
+            tools,
+            max_iterations,
+            asked: Vec::new(),
         }
     }
 
@@ -111,23 +148,34 @@ impl Agent {
         self.phase == Phase::Streaming
     }
 
+    /// Whether it is the model's turn.
+    fn is_with_model(&self) -> bool {
+        matches!(self.phase, Phase::Calling | Phase::Streaming)
+    }
+
+    /// Whether tools are at work, and the model is not.
+    pub fn is_working(&self) -> bool {
+        self.phase == Phase::Working
+    }
+
     /// Takes what has happened at `at`; says what is to be done.
     pub fn step(&mut self, input: Input, at: Timestamp) -> Vec<Effect> {
         if self.phase == Phase::Ended {
             return Vec::new();
         }
         match input {
-            Input::Start => vec![
-                self.log(EventBody::Status {
-                    message: "Thinking...".into(),
-                }),
-                Effect::Call,
-            ],
-            Input::Waited => {
+            Input::Start => self.take_up(at),
+            Input::Waited if self.phase == Phase::Retrying => {
                 self.phase = Phase::Calling;
-                vec![Effect::Call]
+                vec![self.call()]
             }
+            // The model has said what it had to say, or has not been asked yet: this is late.
+            Input::Waited => Vec::new(),
+            Input::Model(_) | Input::Failed(_) | Input::BrokeOff if !self.is_with_model() => Vec::new(),
             Input::Model(event) => self.model_said(event, at),
+            Input::ToolProgress { index, progress } => self.tool_progress(index, progress),
+            Input::ToolEnded { index, done } => self.tool_ended(index, done, at),
+            Input::Answered { index, allowed } => self.answered(index, allowed, at),
             Input::Failed(error) => self.failed(error, at),
             Input::BrokeOff => self.end(RunStatus::Interrupted, Some(broke_off()), at),
             Input::TimedOut(timeout) => {
@@ -165,18 +213,53 @@ impl Agent {
                     text,
                 })]
             }
-            // No tools are offered, so there is nothing to call; what they cost is not shown yet.
-            ModelEvent::ToolCall { .. } | ModelEvent::ToolArguments { .. } | ModelEvent::Usage(_) => {
+            ModelEvent::ToolCall { index, id, name } => self.begins_to_ask(index, id, name),
+            ModelEvent::ToolArguments { index, delta } => {
+                if let Some(asked) = self.asked.iter_mut().find(|asked| asked.place == index) {
+                    asked.arguments.push_str(&delta);
+                }
                 Vec::new()
             }
+            // What it costs is not shown yet.
+            ModelEvent::Usage(_) => Vec::new(),
             ModelEvent::Finished(FinishReason::ContentFilter) => {
                 self.end(RunStatus::Failed, Some(held_back()), at)
             }
+            // Some servers name another reason, though there are calls.
+            ModelEvent::Finished(_) if !self.asked.is_empty() => self.ask_tools(at),
             ModelEvent::Finished(_) if self.message.is_empty() => {
                 self.end(RunStatus::Failed, Some(empty_answer()), at)
             }
+            ModelEvent::Finished(_) if !self.may_use_tools() && self.message.nodes.len() <= self.node => {
+                let error = no_answer_after_tools(self.max_iterations);
+                self.end(RunStatus::Failed, Some(error), at)
+            }
             ModelEvent::Finished(_) => self.end(RunStatus::Complete, None, at),
         }
+    }
+
+    /// Calls the model, to fill the next node.
+    fn think(&mut self) -> Vec<Effect> {
+        self.node = self.message.nodes.len();
+        self.phase = Phase::Calling;
+        self.retries = 0;
+        let status = EventBody::Status {
+            message: "Thinking...".into(),
+        };
+        vec![self.log(status), self.call()]
+    }
+
+    fn call(&mut self) -> Effect {
+        // What a call that failed had asked for is forgotten.
+        self.asked.clear();
+        Effect::Call {
+            with_tools: self.may_use_tools(),
+        }
+    }
+
+    /// Whether the present call of the model may ask for tools.
+    fn may_use_tools(&self) -> bool {
+        self.node < self.max_iterations
     }
 
     fn failed(&mut self, error: ModelError, at: Timestamp) -> Vec<Effect> {
@@ -187,7 +270,7 @@ impl Agent {
                     && after.unwrap_or_default() <= LONGEST_WAIT =>
             {
                 self.retries += 1;
-                self.phase = Phase::Waiting;
+                self.phase = Phase::Retrying;
                 let wait = after.unwrap_or(Duration::from_millis(500) * 2_u32.pow(self.retries));
                 let message = format!("{} Trying again...", error.error.message);
                 vec![self.log(EventBody::Status { message }), Effect::Wait(wait)]
@@ -226,72 +309,5 @@ impl Agent {
         let event = EventBody::ended(status, error, at);
         apply_to_run(&mut self.message, &event);
         vec![Effect::End(event)]
-    }
-}
-
-fn error(code: &str, message: String, hint: &str) -> RunError {
-    RunError {
-        code: code.into(),
-        message,
-        hint: hint.into(),
-    }
-}
-
-fn broke_off() -> RunError {
-    let message = "The model server ended its answer without saying that it was finished.".into();
-    error("broke_off", message, KEPT)
-}
-
-fn shut_down() -> RunError {
-    let message = "Parlor was stopped before the answer was finished.".into();
-    error("shut_down", message, KEPT)
-}
-
-fn empty_answer() -> RunError {
-    error(
-        "empty_answer",
-        "The model finished without saying anything.".into(),
-        "Retry, or choose another model.",
-    )
-}
-
-fn held_back() -> RunError {
-    let message = "The model server held the rest of the answer back (content filter).".into();
-    error(
-        "content_filter",
-        message,
-        "What had come is kept. Put the question in other words, or choose another model.",
-    )
-}
-
-fn too_much(limit: usize) -> RunError {
-    error(
-        "answer_too_long",
-        format!("The answer came to more than {limit} bytes, and the model went on."),
-        "What had come is kept. The limit is the setting limits.answer_bytes.",
-    )
-}
-
-fn timed_out(timeout: Timeout) -> RunError {
-    let seconds = |limit: Duration| limit.as_secs_f64();
-    match timeout {
-        Timeout::FirstToken(limit) => error(
-            "no_answer",
-            format!("The model server said nothing for {} seconds.", seconds(limit)),
-            "It may be loading the model: retry. The limit is the setting timeouts.first_token_seconds.",
-        ),
-        Timeout::Silence(limit) => error(
-            "fell_silent",
-            format!(
-                "The model server fell silent for {} seconds in the middle of its answer.",
-                seconds(limit)
-            ),
-            "What had come is kept; Continue goes on from there. The limit is the setting timeouts.silence_seconds.",
-        ),
-        Timeout::Run(limit) => error(
-            "too_long",
-            format!("The answer took longer than {} seconds.", seconds(limit)),
-            "What had come is kept; Continue goes on from there. The limit is the setting timeouts.run_seconds.",
-        ),
     }
 }

@@ -1,10 +1,23 @@
-use super::*;
+use super::{ends::error, *};
+use crate::protocol::Node;
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
+/// Nothing can be asked for.
+#[derive(Debug)]
+struct NoTools;
+
+impl Toolbox for NoTools {
+    fn plan(&self, tool: &str, _: &str) -> Result<Plan, String> {
+        Err(format!("There is no tool {tool}."))
+    }
+}
+
+const CALL: Effect = Effect::Call { with_tools: true };
+
 /// Feeds inputs to a new agent; gives all effects and what the run has come to.
 fn played(inputs: impl IntoIterator<Item = Input>) -> (Vec<Effect>, AssistantMessage) {
-    let mut agent = Agent::new(AssistantMessage::started("x/m"));
+    let mut agent = Agent::new(AssistantMessage::started("x/m"), Arc::new(NoTools), 5);
     let effects = inputs
         .into_iter()
         .flat_map(|input| agent.step(input, NOON))
@@ -74,7 +87,7 @@ fn a_turn_of_thinking_and_text_is_logged_delta_by_delta() {
         effects,
         [
             thinking_status(),
-            Effect::Call,
+            CALL,
             thinking(0, "Hm"),
             thinking(2, "m."),
             delta(0, "É"),
@@ -86,7 +99,7 @@ fn a_turn_of_thinking_and_text_is_logged_delta_by_delta() {
         Part::Thinking { text: "Hmm.".into() },
         Part::Text { text: "É!".into() },
     ];
-    assert_eq!(message.nodes, [crate::protocol::Node { parts }]);
+    assert_eq!(message.nodes, [Node { parts }]);
     assert_eq!((message.status, message.activity), (RunStatus::Complete, None));
 }
 
@@ -146,10 +159,7 @@ fn a_busy_server_is_asked_twice_more_and_then_no_more() {
         busy(None),
     ]);
     assert_eq!(waits(&effects), [Duration::from_secs(1), Duration::from_secs(7)]);
-    assert_eq!(
-        effects.iter().filter(|effect| **effect == Effect::Call).count(),
-        3
-    );
+    assert_eq!(effects.iter().filter(|effect| **effect == CALL).count(), 3);
     assert_eq!(
         (ended(&effects), message.error.unwrap().code.as_str()),
         (Some(RunStatus::Failed), "some_code")

@@ -50,6 +50,18 @@ pub async fn stop_run(message_id: MessageId) -> Result<RunStatus, ApiError> {
     caller.found(caller.app.runs.stop(caller.user_id, message_id).await)
 }
 
+/// Answers whether a tool call may begin, for a run that asks. The first answer counts.
+#[server(prefix = "/rpc", endpoint = "answer_approval", input = Json, output = Answered)]
+pub async fn answer_approval(message_id: MessageId, index: usize, allowed: bool) -> Result<(), ApiError> {
+    let caller = crate::http::caller()?;
+    let approval = crate::storage::Approval {
+        run: message_id,
+        index,
+        allowed,
+    };
+    caller.answer(caller.app.runs.answer(caller.user_id, approval).await)
+}
+
 /// Gives a conversation another title.
 #[server(prefix = "/rpc", endpoint = "rename_conversation", input = Json, output = Answered)]
 pub async fn rename_conversation(conversation_id: ConversationId, title: String) -> Result<(), ApiError> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ConversationId, MessageId, RunError, RunStatus, Timestamp,
+    ConversationId, Json, MessageId, RunError, RunStatus, Timestamp, ToolProgress, ToolStatus,
     flat::{FlatEvent, FlatNotice},
 };
 
@@ -82,6 +82,59 @@ pub enum EventBody {
         offset: usize,
         text: String,
     },
+    /// A tool call that has to be allowed by a person before it begins.
+    ApprovalRequested {
+        node: usize,
+        part: usize,
+        index: usize,
+        tool_use_id: String,
+        tool: String,
+        input: Json,
+        label: String,
+        detail: Option<String>,
+    },
+    /// A person has answered whether a tool call may begin.
+    ApprovalAnswered {
+        index: usize,
+        tool_use_id: String,
+        allowed: bool,
+    },
+    /// A tool call begins.
+    ToolStart {
+        node: usize,
+        part: usize,
+        /// Which call of the run it is, in the order in which the model asked.
+        index: usize,
+        tool_use_id: String,
+        tool: String,
+        input: Json,
+        /// What the tool is doing: "Searching the web".
+        label: String,
+        /// What it does that with: the query, the address.
+        detail: Option<String>,
+        started_at: Timestamp,
+    },
+    /// A tool says how far it is.
+    ToolProgress {
+        index: usize,
+        tool_use_id: String,
+        tool: String,
+        #[serde(flatten)]
+        progress: ToolProgress,
+    },
+    /// A tool call has ended, with what the model is told of it.
+    ToolComplete {
+        index: usize,
+        tool_use_id: String,
+        tool: String,
+        /// What the tool has done: "Searched".
+        label: String,
+        status: ToolStatus,
+        output: String,
+        ended_at: Timestamp,
+    },
+    /// The run waits for a person: no task works on it until its questions are answered.
+    Waiting,
     /// The run ended: the model finished.
     Complete { ended_at: Timestamp },
     /// The run ended: a person stopped it.

@@ -4,11 +4,14 @@
 //! buffer of its own and reads from there with a second set of everything, which made the WASM larger. Here the object is
 //! read into a plain struct of all fields that there may be, and the kind then takes those that it needs.
 
-use serde::Deserialize;
+use serde::{
+    Deserialize,
+    de::{DeserializeOwned, value::StringDeserializer},
+};
 
 use super::{
-    AssistantMessage, ConversationId, Event, EventBody, Message, MessageBody, MessageId, Node, Notice, Part,
-    Position, RunError, RunStatus, Timestamp,
+    AssistantMessage, ConversationId, Event, EventBody, Fraction, Json, Message, MessageBody, MessageId,
+    Node, Notice, Part, Position, RunError, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus, json,
 };
 
 /// Why an object is not one of ours.
@@ -40,25 +43,46 @@ pub struct FlatEvent {
     node: Option<usize>,
     part: Option<usize>,
     offset: Option<usize>,
-    status: Option<RunStatus>,
+    /// A run's or a tool call's.
+    status: Option<String>,
     error: Option<RunError>,
+    index: Option<usize>,
+    tool_use_id: Option<String>,
+    tool: Option<String>,
+    input: Option<Json>,
+    label: Option<String>,
+    detail: Option<String>,
+    allowed: Option<bool>,
+    stage: Option<String>,
+    progress: Option<Fraction>,
+    data: Option<Json>,
+    output: Option<String>,
+    started_at: Option<Timestamp>,
 }
 
-/// `fields!(flat => Kind { a, b; c })`: the kind with these fields, of which only those after the semicolon may be
-/// missing.
+/// `fields!(flat => Kind { a, b; c } with d)`: the kind with these fields, of which only those after the semicolon may be
+/// missing, and one that was read before.
 macro_rules! fields {
-    ($flat:ident => $($kind:ident)::+ { $($field:ident),* $(; $($optional:ident),*)? }) => {
+    ($flat:ident => $($kind:ident)::+ { $($field:ident),* $(; $($optional:ident),*)? } $(with $read:ident)?) => {
         $($kind)::+ {
             $($field: $flat.$field.ok_or(NotOurs::Missing(stringify!($field)))?,)*
             $($($optional: $flat.$optional,)*)?
+            $($read,)?
         }
     };
+}
+
+/// A status of whichever kind; events of different kinds have different ones.
+fn word<T: DeserializeOwned>(status: Option<String>) -> Result<T, NotOurs> {
+    let status = status.ok_or(NotOurs::Missing("status"))?;
+    let read = T::deserialize(StringDeserializer::<json::Unreadable>::new(status.clone()));
+    read.map_err(|_| NotOurs::Unknown(status))
 }
 
 impl TryFrom<FlatEvent> for Event {
     type Error = NotOurs;
 
-    fn try_from(flat: FlatEvent) -> Result<Self, NotOurs> {
+    fn try_from(mut flat: FlatEvent) -> Result<Self, NotOurs> {
         let body = match flat.r#type.as_str() {
             "conversation_created" => fields!(flat => EventBody::ConversationCreated { title, created_at }),
             "conversation_renamed" => fields!(flat => EventBody::ConversationRenamed { title }),
@@ -76,7 +100,35 @@ impl TryFrom<FlatEvent> for Event {
             "text_delta" => fields!(flat => EventBody::TextDelta { node, part, offset, text }),
             "complete" => fields!(flat => EventBody::Complete { ended_at }),
             "cancelled" => fields!(flat => EventBody::Cancelled { ended_at }),
-            "error" => fields!(flat => EventBody::Error { status, error, message, ended_at }),
+            "error" => {
+                let status = word(flat.status.take())?;
+                fields!(flat => EventBody::Error { error, message, ended_at } with status)
+            }
+            "approval_requested" => fields!(flat => EventBody::ApprovalRequested {
+                node, part, index, tool_use_id, tool, input, label; detail
+            }),
+            "approval_answered" => {
+                fields!(flat => EventBody::ApprovalAnswered { index, tool_use_id, allowed })
+            }
+            "tool_start" => fields!(flat => EventBody::ToolStart {
+                node, part, index, tool_use_id, tool, input, label, started_at; detail
+            }),
+            "tool_progress" => {
+                let progress = ToolProgress {
+                    stage: flat.stage.take().unwrap_or_default(),
+                    message: flat.message.take().unwrap_or_default(),
+                    progress: flat.progress.take(),
+                    data: flat.data.take(),
+                };
+                fields!(flat => EventBody::ToolProgress { index, tool_use_id, tool } with progress)
+            }
+            "tool_complete" => {
+                let status = word(flat.status.take())?;
+                fields!(flat => EventBody::ToolComplete {
+                    index, tool_use_id, tool, label, output, ended_at
+                } with status)
+            }
+            "waiting" => EventBody::Waiting,
             "empty" => EventBody::Empty,
             _ => return Err(NotOurs::Unknown(flat.r#type)),
         };
@@ -129,18 +181,32 @@ impl TryFrom<FlatMessage> for Message {
 #[derive(Deserialize)]
 pub struct FlatPart {
     r#type: String,
-    text: String,
+    text: Option<String>,
+    tool_use_id: Option<String>,
+    index: Option<usize>,
+    tool: Option<String>,
+    input: Option<Json>,
+    label: Option<String>,
+    detail: Option<String>,
+    status: Option<ToolStatus>,
+    progress: Option<ToolProgress>,
+    output: Option<String>,
+    started_at: Option<Timestamp>,
+    ended_at: Option<Timestamp>,
 }
 
 impl TryFrom<FlatPart> for Part {
     type Error = NotOurs;
 
-    fn try_from(FlatPart { r#type, text }: FlatPart) -> Result<Self, NotOurs> {
-        match r#type.as_str() {
-            "thinking" => Ok(Self::Thinking { text }),
-            "text" => Ok(Self::Text { text }),
-            _ => Err(NotOurs::Unknown(r#type)),
-        }
+    fn try_from(flat: FlatPart) -> Result<Self, NotOurs> {
+        Ok(match flat.r#type.as_str() {
+            "thinking" => fields!(flat => Self::Thinking { text }),
+            "text" => fields!(flat => Self::Text { text }),
+            "tool_call" => Self::ToolCall(Box::new(fields!(flat => ToolCall {
+                tool_use_id, index, tool, input, label, status; detail, progress, output, started_at, ended_at
+            }))),
+            _ => return Err(NotOurs::Unknown(flat.r#type)),
+        })
     }
 }
 
@@ -165,7 +231,15 @@ impl TryFrom<FlatNotice> for Notice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::json;
+
+    fn progress() -> ToolProgress {
+        ToolProgress {
+            stage: "searching".into(),
+            message: "Found 15 articles".into(),
+            progress: Some(Fraction::of(1, 3)),
+            data: Some(Json::or_string("[1.5]")),
+        }
+    }
 
     #[test]
     fn every_event_reads_back_as_what_was_written() {
@@ -213,6 +287,48 @@ mod tests {
                 offset: 2,
                 text: text.clone(),
             },
+            EventBody::ApprovalRequested {
+                node: 0,
+                part: 1,
+                index: 2,
+                tool_use_id: text.clone(),
+                tool: text.clone(),
+                input: Json::or_string(r#"{"a": [0.5, "}"]}"#),
+                label: text.clone(),
+                detail: None,
+            },
+            EventBody::ApprovalAnswered {
+                index: 2,
+                tool_use_id: text.clone(),
+                allowed: true,
+            },
+            EventBody::ToolStart {
+                node: 0,
+                part: 1,
+                index: 2,
+                tool_use_id: text.clone(),
+                tool: text.clone(),
+                input: Json::or_string("not JSON"),
+                label: text.clone(),
+                detail: Some(text.clone()),
+                started_at: at,
+            },
+            EventBody::ToolProgress {
+                index: 2,
+                tool_use_id: text.clone(),
+                tool: text.clone(),
+                progress: progress(),
+            },
+            EventBody::ToolComplete {
+                index: 2,
+                tool_use_id: text.clone(),
+                tool: text.clone(),
+                label: text.clone(),
+                status: ToolStatus::Failed,
+                output: text.clone(),
+                ended_at: at,
+            },
+            EventBody::Waiting,
             EventBody::Complete { ended_at: at },
             EventBody::Cancelled { ended_at: at },
             EventBody::Error {
@@ -238,6 +354,12 @@ mod tests {
                 | EventBody::Status { .. }
                 | EventBody::Thinking { .. }
                 | EventBody::TextDelta { .. }
+                | EventBody::ApprovalRequested { .. }
+                | EventBody::ApprovalAnswered { .. }
+                | EventBody::ToolStart { .. }
+                | EventBody::ToolProgress { .. }
+                | EventBody::ToolComplete { .. }
+                | EventBody::Waiting
                 | EventBody::Complete { .. }
                 | EventBody::Cancelled { .. }
                 | EventBody::Error { .. }
@@ -260,6 +382,19 @@ mod tests {
         let parts = vec![
             Part::Thinking { text: "why".into() },
             Part::Text { text: "what".into() },
+            Part::ToolCall(Box::new(ToolCall {
+                tool_use_id: "1".into(),
+                index: 0,
+                tool: "tool".into(),
+                input: Json::or_string("{}"),
+                label: "Doing".into(),
+                detail: Some("this".into()),
+                status: ToolStatus::Running,
+                progress: Some(progress()),
+                output: Some("that".into()),
+                started_at: Some(Timestamp(1)),
+                ended_at: None,
+            })),
         ];
         let mut answer = AssistantMessage::started("endpoint/model");
         answer.nodes.push(Node { parts });

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    MessageId, Timestamp,
+    MessageId, Timestamp, ToolCall, ToolStatus,
     flat::{FlatMessage, FlatPart},
 };
 
@@ -62,6 +62,8 @@ pub enum Part {
     Thinking { text: String },
     /// The answer, as Markdown.
     Text { text: String },
+    /// A tool that the model asked for.
+    ToolCall(Box<ToolCall>),
 }
 
 /// Something that is shown as one: a part, or a text with what continues it.
@@ -69,8 +71,17 @@ pub enum Part {
 pub struct Piece<'a> {
     /// The node and the part in which it begins.
     pub key: (usize, usize),
-    pub thinking: bool,
+    pub kind: PieceKind<'a>,
+    /// What it says; a tool call says nothing.
     pub texts: Vec<&'a str>,
+}
+
+/// What a piece is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PieceKind<'a> {
+    Thinking,
+    Text,
+    Tool(&'a ToolCall),
 }
 
 impl<'a> Piece<'a> {
@@ -185,20 +196,28 @@ impl AssistantMessage {
                 .checked_sub(1)
                 .and_then(|before| self.nodes[before].parts.last())
                 .filter(|last| matches!(last, Part::Text { .. }))
-                .and_then(|_| pieces.iter().rposition(|piece| !piece.thinking));
+                .and_then(|_| pieces.iter().rposition(|piece| piece.kind == PieceKind::Text));
             for (part_index, part) in node.parts.iter().enumerate() {
-                let thinking = matches!(part, Part::Thinking { .. });
+                let kind = match part {
+                    Part::Thinking { .. } => PieceKind::Thinking,
+                    Part::Text { .. } => PieceKind::Text,
+                    Part::ToolCall(call) => PieceKind::Tool(call),
+                };
                 match broken_off {
-                    Some(index) if !thinking => {
+                    Some(index) if kind == PieceKind::Text => {
                         pieces[index].texts.push(part.text());
                         broken_off = None;
+                        continue;
                     }
-                    _ => pieces.push(Piece {
-                        key: (node_index, part_index),
-                        thinking,
-                        texts: vec![part.text()],
-                    }),
+                    // What comes after a call is another text.
+                    Some(_) if kind != PieceKind::Thinking => broken_off = None,
+                    _ => {}
                 }
+                pieces.push(Piece {
+                    key: (node_index, part_index),
+                    kind,
+                    texts: vec![part.text()],
+                });
             }
         }
         pieces
@@ -206,11 +225,35 @@ impl AssistantMessage {
 
     /// All text, in order, without the thinking: what the public contract calls `message`.
     pub fn text(&self) -> String {
-        let texts = self.pieces().into_iter().filter(|piece| !piece.thinking);
+        let pieces = self.pieces().into_iter();
+        let texts = pieces.filter(|piece| piece.kind == PieceKind::Text);
         texts
             .map(|piece| piece.texts.concat())
             .collect::<Vec<_>>()
             .join("\n\n")
+    }
+
+    /// The tool calls, in the order in which the model asked.
+    pub fn tool_calls(&self) -> impl DoubleEndedIterator<Item = &ToolCall> {
+        let parts = self.nodes.iter().flat_map(|node| &node.parts);
+        parts.filter_map(|part| match part {
+            Part::ToolCall(call) => Some(&**call),
+            Part::Thinking { .. } | Part::Text { .. } => None,
+        })
+    }
+
+    /// The same, to change them.
+    pub fn tool_calls_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut ToolCall> {
+        let parts = self.nodes.iter_mut().flat_map(|node| &mut node.parts);
+        parts.filter_map(|part| match part {
+            Part::ToolCall(call) => Some(&mut **call),
+            Part::Thinking { .. } | Part::Text { .. } => None,
+        })
+    }
+
+    /// Whether a person is asked something that only they can answer.
+    pub fn is_asking(&self) -> bool {
+        self.tool_calls().any(|call| call.status == ToolStatus::Waiting)
     }
 
     /// Whether there is anything to show yet.
@@ -220,10 +263,11 @@ impl AssistantMessage {
 }
 
 impl Part {
-    /// The part's text, of whichever kind.
+    /// The part's text, of whichever kind; a tool call has none.
     pub fn text(&self) -> &str {
         match self {
             Self::Thinking { text } | Self::Text { text } => text,
+            Self::ToolCall(_) => "",
         }
     }
 }

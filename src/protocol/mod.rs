@@ -15,11 +15,16 @@ pub mod message;
 pub mod sorted;
 pub mod sse;
 pub mod time;
+pub mod tool;
 pub mod transcript;
 
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use event::{Event, EventBody, Notice, Position};
 pub use id::{ConversationId, IntentId, MessageId, UserId};
-pub use message::{AssistantMessage, Message, MessageBody, Node, Part, Piece, RunError, RunStatus};
+pub use json::Json;
+pub use message::{
+    AssistantMessage, Message, MessageBody, Node, Part, Piece, PieceKind, RunError, RunStatus,
+};
 pub use time::Timestamp;
+pub use tool::{Fraction, ToolCall, ToolProgress, ToolStatus};
 pub use transcript::{OlderMessages, Transcript};

@@ -72,6 +72,28 @@ pub struct ModelRequest {
     /// The model's name at its endpoint.
     pub model: String,
     pub messages: Vec<ModelMessage>,
+    /// The tools that it may ask for.
+    pub tools: Vec<ToolSpec>,
+}
+
+impl ModelRequest {
+    /// A call without tools.
+    pub fn new(model: impl Into<String>, messages: Vec<ModelMessage>) -> Self {
+        Self {
+            model: model.into(),
+            messages,
+            tools: Vec::new(),
+        }
+    }
+}
+
+/// A tool as a model is told of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSpec {
+    pub name: String,
+    pub description: String,
+    /// What it takes, as a JSON schema.
+    pub parameters: serde_json::Value,
 }
 
 /// A message as a model is shown it.
@@ -79,7 +101,35 @@ pub struct ModelRequest {
 pub enum ModelMessage {
     System(String),
     User(String),
-    Assistant(String),
+    /// What the model said, and which tools it asked for.
+    Assistant {
+        text: String,
+        tool_calls: Vec<ToolUse>,
+    },
+    /// What a tool gave.
+    Tool {
+        tool_use_id: String,
+        output: String,
+    },
+}
+
+impl ModelMessage {
+    /// An answer without tools.
+    pub fn assistant(text: impl Into<String>) -> Self {
+        Self::Assistant {
+            text: text.into(),
+            tool_calls: Vec::new(),
+        }
+    }
+}
+
+/// A tool call that a model has made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolUse {
+    pub id: String,
+    pub name: String,
+    /// As the model gave them.
+    pub arguments: String,
 }
 
 /// Why a call gave no (whole) answer.

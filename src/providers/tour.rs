@@ -95,7 +95,7 @@ fn script_for(messages: &[ModelMessage]) -> &'static str {
         .find(|(words, _)| words.iter().any(|word| question.contains(word)));
     let has_answered = messages
         .iter()
-        .any(|message| matches!(message, ModelMessage::Assistant(_)));
+        .any(|message| matches!(message, ModelMessage::Assistant { .. }));
     match asked {
         Some((_, script)) => script,
         None if has_answered => AGAIN,
@@ -173,10 +173,7 @@ mod tests {
             let (thinking, text) = ask(&[ModelMessage::User(format!("Please: {word}"))]);
             assert!(!thinking.is_empty() && !text.contains("think>"), "{word}");
         }
-        let again = [
-            ModelMessage::Assistant("Hi".into()),
-            ModelMessage::User("And?".into()),
-        ];
+        let again = [ModelMessage::assistant("Hi"), ModelMessage::User("And?".into())];
         assert_ne!(ask(&again), ask(&again[1..]));
     }
 

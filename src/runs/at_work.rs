@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use tokio::sync::watch;
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -21,6 +21,7 @@ pub(super) struct AtWork(Arc<Mutex<HashMap<MessageId, Entry>>>);
 struct Entry {
     user_id: UserId,
     stop: CancellationToken,
+    answers: mpsc::Sender<Answer>,
     /// Closed when the run is not at work any more.
     ended: watch::Receiver<()>,
 }
@@ -31,19 +32,35 @@ pub(super) struct Place {
     run: MessageId,
     /// Cancelled when the run is to stop.
     pub stop: CancellationToken,
+    /// What the person answers while it is at work.
+    pub answers: mpsc::Receiver<Answer>,
     _end: watch::Sender<()>,
 }
+
+/// Whether a tool call may begin.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub index: usize,
+    pub allowed: bool,
+    /// Told when it is committed; dropped if the run was not at work any more.
+    pub done: oneshot::Sender<()>,
+}
+
+/// How many answers may wait for the run to hear them.
+const ANSWERS: usize = 16;
 
 impl AtWork {
     /// Gives a run its place. Nothing if it has one already.
     pub fn enter(&self, run: RunKey) -> Option<Place> {
         let stop = CancellationToken::new();
         let (end, ended) = watch::channel(());
+        let (answer, answers) = mpsc::channel(ANSWERS);
         match self.entries().entry(run.message_id) {
             hash_map::Entry::Occupied(_) => return None,
             hash_map::Entry::Vacant(entry) => entry.insert(Entry {
                 user_id: run.user_id,
                 stop: stop.clone(),
+                answers: answer,
                 ended,
             }),
         };
@@ -51,6 +68,7 @@ impl AtWork {
             at_work: self.clone(),
             run: run.message_id,
             stop,
+            answers,
             _end: end,
         })
     }
@@ -65,6 +83,22 @@ impl AtWork {
         if let Some(entry) = self.entries().get(&run).filter(|entry| entry.user_id == user_id) {
             entry.stop.cancel();
         }
+    }
+
+    /// Gives a run of a user the person's answer, if it is at work; waits until that is committed, or the run is not at work
+    /// any more (then it has not heard it).
+    pub async fn answer(&self, user_id: UserId, run: MessageId, index: usize, allowed: bool) -> bool {
+        let entry = self.entries().get(&run).cloned();
+        let Some(entry) = entry.filter(|entry| entry.user_id == user_id) else {
+            return false;
+        };
+        let (done, committed) = oneshot::channel();
+        let answer = Answer { index, allowed, done };
+        let heard = entry.answers.send(answer).await.is_ok() && committed.await.is_ok();
+        if !heard {
+            self.ended(run).await;
+        }
+        heard
     }
 
     /// Waits until a run is not at work any more.

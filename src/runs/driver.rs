@@ -1,109 +1,264 @@
-//! Performs one run: feeds the agent what happens and does what it says, until it ends.
+//! Performs one run: feeds the agent what happens and does what it says, until it ends or has to wait for a person.
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::{future::pending, time::Duration};
 
-use futures::{StreamExt, future::BoxFuture};
-use tokio::time::{Instant, Sleep, sleep};
-use tokio_util::sync::CancellationToken;
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinSet,
+    time::Instant,
+};
 
-use super::{Inner, history};
+use super::{
+    Inner,
+    at_work::{Answer, Place},
+    awaited::Awaited,
+    history,
+};
 use crate::{
-    agent::{Agent, Effect, Input, Timeout},
+    agent::{Agent, Done, Effect, Input, Timeout},
     clock,
     journal::JournalError,
-    protocol::{AssistantMessage, EventBody, Message, MessageBody},
-    providers::{ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream, Models},
+    protocol::{AssistantMessage, EventBody, Message, MessageBody, ToolProgress},
+    providers::{ModelEvent, ModelRequest},
     storage::{Change, PageSize, RunKey, Storage, StorageError},
+    tools::{self, Offer},
 };
 
 /// After so many events, or a tenth of all if that is more, what a run has come to is stored in one piece: whoever opens a
 /// conversation then has to wait for few events to be put together, and what is written comes to a few times the answer.
 const STORE_AFTER: usize = 1000;
 
-/// What the run is waiting for.
-enum Awaited {
-    Nothing,
-    /// The model server to accept the call.
-    Call(BoxFuture<'static, Result<ModelStream, ModelError>>),
-    /// The next event of the answer.
-    Stream(ModelStream),
-    /// The time to call again.
-    Retry(Pin<Box<Sleep>>),
+/// How many reports of tools may wait to be heard.
+const REPORTS: usize = 64;
+
+/// Drives a run until it ends or waits for a person, which is committed when this returns.
+pub(super) async fn drive(runs: &Inner, run: RunKey, place: &mut Place) {
+    if let Some(driver) = Driver::prepare(runs, run).await {
+        driver.drive(place).await;
+    }
 }
 
-/// Drives a run to its end, which is committed when this returns.
-pub(super) async fn drive(runs: &Inner, run: RunKey, stop: CancellationToken) {
-    let Some((mut agent, messages)) = prepare(runs, run).await else {
-        return;
-    };
-    let mut input = Input::Start;
-    let model = agent.message().model.clone();
+/// A run at work.
+struct Driver<'a> {
+    runs: &'a Inner,
+    run: RunKey,
+    agent: Agent,
+    /// The messages that lead to it, oldest first.
+    history: Vec<Message>,
+    offer: Offer,
+    awaited: Awaited,
+    /// Aborted when this is dropped.
+    tools: JoinSet<(usize, Done)>,
+    /// How tools say how far they are.
+    reporter: mpsc::Sender<(usize, ToolProgress)>,
+    reports: mpsc::Receiver<(usize, ToolProgress)>,
+    deadline: Instant,
+    /// When the model last gave a sign of life.
+    last_sign: Instant,
+    /// Bytes that the model has produced.
+    produced: usize,
+    /// Events logged, and how many there were when all was last stored.
+    logged: usize,
+    stored: usize,
+    /// Told when the person's answer that was taken last is committed.
+    answered: Option<oneshot::Sender<()>>,
+}
 
-    let seconds = Duration::from_secs_f64;
-    let run_limit = seconds(runs.timeouts.run_seconds);
-    let run_deadline = Instant::now() + run_limit;
-    let mut awaited = Awaited::Nothing;
-    let mut last_sign = Instant::now();
-    let mut produced = 0;
-    let (mut logged, mut stored) = (0, 0);
-    loop {
-        for effect in agent.step(input, clock::now()) {
-            match effect {
-                Effect::Log(event) => {
-                    logged += 1;
-                    runs.journal.append(run, vec![event]).await;
-                }
-                Effect::Call => {
-                    last_sign = Instant::now();
-                    awaited = Awaited::Call(Box::pin(call(
-                        runs.models.clone(),
-                        model.clone(),
-                        messages.clone(),
-                    )));
-                }
-                Effect::Wait(wait) => {
-                    // Jitter: runs that failed together must not come back together.
-                    let wait = wait.mul_f64(1.0 + fastrand::f64() / 2.0);
-                    awaited = Awaited::Retry(Box::pin(sleep(wait)));
-                }
-                Effect::End(event) => return end(runs, run, &agent, event).await,
-            }
-        }
-        if logged - stored >= STORE_AFTER.max(stored / 10) {
-            stored = logged;
-            runs.journal.store(run, agent.message().clone()).await;
-        }
-        let patience = if agent.is_streaming() {
-            Timeout::Silence(seconds(runs.timeouts.silence_seconds))
-        } else {
-            Timeout::FirstToken(seconds(runs.timeouts.first_token_seconds))
-        };
-        input = next_input(
+impl<'a> Driver<'a> {
+    /// Nothing if the run's conversation was deleted a moment after the start: then there is nothing left to answer or to end;
+    /// or if the server goes down before it could be read: then the next one ends it.
+    async fn prepare(runs: &'a Inner, run: RunKey) -> Option<Self> {
+        let read = || read(&*runs.storage, run);
+        let (answer, history) = runs.insist("a run's conversation", read).await??;
+        let offer = runs.tools.offer();
+        let toolbox = std::sync::Arc::new(offer.clone());
+        let (reporter, reports) = mpsc::channel(REPORTS);
+        let now = Instant::now();
+        Some(Self {
             runs,
-            &stop,
-            &mut awaited,
-            patience,
-            last_sign,
-            (run_deadline, run_limit),
-        )
-        .await;
-        last_sign = Instant::now();
-        if let Input::Model(ModelEvent::Text(text) | ModelEvent::Thinking(text)) = &input {
-            produced += text.len();
-            if produced > runs.limits.answer_bytes {
-                input = Input::TooLong(runs.limits.answer_bytes);
+            run,
+            agent: Agent::new(answer, toolbox, runs.agent.max_iterations),
+            history,
+            offer,
+            awaited: Awaited::Nothing,
+            tools: JoinSet::new(),
+            reporter,
+            reports,
+            deadline: now + seconds(runs.timeouts.run_seconds),
+            last_sign: now,
+            produced: 0,
+            logged: 0,
+            stored: 0,
+            answered: None,
+        })
+    }
+
+    async fn drive(mut self, place: &mut Place) {
+        let mut input = Input::Start;
+        loop {
+            for effect in self.agent.step(input, clock::now()) {
+                match effect {
+                    Effect::Log(event) => {
+                        self.logged += 1;
+                        self.runs.journal.append(self.run, vec![event]).await;
+                    }
+                    Effect::Call { with_tools } => self.call(with_tools),
+                    Effect::Wait(wait) => self.awaited = Awaited::retry(wait),
+                    Effect::Run { index, tool, input } => self.run_tool(index, tool, input),
+                    Effect::Pause(event) => return self.pause(event).await,
+                    Effect::End(event) => return self.end(event).await,
+                }
             }
+            if let Some(answered) = self.answered.take() {
+                tell_when_committed(self.runs, self.run, answered);
+            }
+            if self.logged - self.stored >= STORE_AFTER.max(self.stored / 10) {
+                self.stored = self.logged;
+                self.runs
+                    .journal
+                    .store(self.run, self.agent.message().clone())
+                    .await;
+            }
+            input = self.next_input(place).await;
+            if !self.agent.is_working() {
+                self.last_sign = Instant::now();
+            }
+            if let Input::Model(event) = &input {
+                self.produced += length(event);
+                if self.produced > self.runs.limits.answer_bytes {
+                    input = Input::TooLong(self.runs.limits.answer_bytes);
+                }
+            }
+        }
+    }
+
+    fn call(&mut self, with_tools: bool) {
+        self.last_sign = Instant::now();
+        let answer = self.agent.message();
+        let request = ModelRequest {
+            model: answer.model.clone(),
+            messages: history::messages_for(&self.history, answer),
+            tools: if with_tools {
+                self.offer.specs()
+            } else {
+                Vec::new()
+            },
+        };
+        self.awaited = Awaited::call(self.runs.models.clone(), request);
+    }
+
+    fn run_tool(&mut self, index: usize, name: String, input: String) {
+        let Some(tool) = self.offer.get(&name) else {
+            return;
+        };
+        let (run, journal) = (self.run, self.runs.journal.clone());
+        let reports = self.reporter.clone();
+        self.tools.spawn(async move {
+            // What it does may have consequences: first it has to be known that it began.
+            let begun = journal.committed(run).await;
+            let (progress, mut said) = mpsc::channel(1);
+            let whose = (run.user_id, run.conversation_id, run.message_id);
+            let label = tool.terms().done.into_owned();
+            let output = async {
+                begun.map_err(tools::ToolError::new)?;
+                tools::execute(tool, &input, whose, progress).await
+            };
+            let report = async {
+                while let Some(progress) = said.recv().await {
+                    let _ = reports.send((index, progress)).await;
+                }
+            };
+            let (output, ()) = tokio::join!(output, report);
+            let output = output.map(|result| result.text).map_err(|error| error.0);
+            (index, Done { label, output })
+        });
+    }
+
+    async fn next_input(&mut self, place: &mut Place) -> Input {
+        let run_limit = seconds(self.runs.timeouts.run_seconds);
+        let (patience, limit) = if self.agent.is_streaming() {
+            let limit = seconds(self.runs.timeouts.silence_seconds);
+            (Timeout::Silence(limit), limit)
+        } else {
+            let limit = seconds(self.runs.timeouts.first_token_seconds);
+            (Timeout::FirstToken(limit), limit)
+        };
+        tokio::select! {
+            biased;
+            () = place.stop.cancelled() => Input::Stop,
+            () = self.runs.shutdown.cancelled() => Input::ShutDown,
+            // Before the model: one that always has something to say would never let it come to its turn.
+            () = tokio::time::sleep_until(self.deadline) => Input::TimedOut(Timeout::Run(run_limit)),
+            Some(Answer { index, allowed, done }) = place.answers.recv() => {
+                self.answered = Some(done);
+                Input::Answered { index, allowed }
+            }
+            Some(ended) = self.tools.join_next() => match ended {
+                Ok((index, done)) => Input::ToolEnded { index, done },
+                // Panics are caught in it, and only the end of the run aborts it.
+                Err(error) => {
+                    tracing::error!(%error, "a tool's task is gone");
+                    pending().await
+                }
+            },
+            Some((index, progress)) = self.reports.recv() => Input::ToolProgress { index, progress },
+            input = self.awaited.happens() => input,
+            () = tokio::time::sleep_until(self.last_sign + limit), if self.awaited.is_model() => {
+                Input::TimedOut(patience)
+            }
+        }
+    }
+
+    async fn pause(mut self, event: EventBody) {
+        let pause = Change::Pause {
+            run: self.run,
+            events: vec![event],
+            message: self.agent.message().clone(),
+        };
+        let paused = self.runs.journal.submit(pause).await;
+        if let (Ok(_), Some(answered)) = (&paused, self.answered.take()) {
+            // Who asked may have gone.
+            let _ = answered.send(());
+        }
+        gone_or_logged(self.run, paused);
+    }
+
+    async fn end(mut self, event: EventBody) {
+        crash_point!("runs::ending");
+        // What a tool still does must not come after the end.
+        self.tools.shutdown().await;
+        let end = Change::End {
+            run: self.run,
+            events: vec![event],
+            message: self.agent.message().clone(),
+        };
+        let ended = self.runs.journal.submit(end).await;
+        if ended.is_ok() {
+            crash_point!("runs::ended");
+        }
+        gone_or_logged(self.run, ended);
+    }
+}
+
+fn gone_or_logged<T>(run: RunKey, outcome: Result<T, JournalError>) {
+    match outcome {
+        // The conversation was deleted meanwhile.
+        Ok(_) | Err(JournalError::Refused(_)) => {}
+        Err(JournalError::Unavailable(_)) => {
+            tracing::error!(run = %run.message_id, "the journal is gone; the run is ended at the next start");
         }
     }
 }
 
-/// The agent and what its model is shown. Nothing if the run's conversation was deleted a moment after the start: then
-/// there is nothing left to answer or to end; or if the server goes down before it could be read: then the next one ends it.
-async fn prepare(runs: &Inner, run: RunKey) -> Option<(Agent, Vec<ModelMessage>)> {
-    let read = || read(&*runs.storage, run);
-    let (answer, history) = runs.insist("a run's conversation", read).await??;
-    let messages = history::messages_for(&history, &answer);
-    Some((Agent::new(answer), messages))
+/// Who answered hears that it counts once it can't be lost any more.
+fn tell_when_committed(runs: &Inner, run: RunKey, answered: oneshot::Sender<()>) {
+    let journal = runs.journal.clone();
+    tokio::spawn(async move {
+        if journal.committed(run).await.is_ok() {
+            // Who asked may have gone.
+            let _ = answered.send(());
+        }
+    });
 }
 
 /// What a run has come to so far, and the messages that lead to it.
@@ -128,82 +283,15 @@ async fn read(
     Ok(history.map(|history| (answer, history.messages)))
 }
 
-async fn next_input(
-    runs: &Inner,
-    stop: &CancellationToken,
-    awaited: &mut Awaited,
-    patience: Timeout,
-    last_sign: Instant,
-    (run_deadline, run_limit): (Instant, Duration),
-) -> Input {
-    let (Timeout::FirstToken(limit) | Timeout::Silence(limit) | Timeout::Run(limit)) = patience;
-    // Waiting to call again is our own choice, not the server's silence.
-    let retrying = matches!(awaited, Awaited::Retry(_));
-    tokio::select! {
-        biased;
-        () = stop.cancelled() => Input::Stop,
-        () = runs.shutdown.cancelled() => Input::ShutDown,
-        // Before the model: one that always has something to say would never let it come to its turn.
-        () = tokio::time::sleep_until(run_deadline) => Input::TimedOut(Timeout::Run(run_limit)),
-        input = happens(awaited) => input,
-        () = tokio::time::sleep_until(last_sign + limit), if !retrying => Input::TimedOut(patience),
+fn length(event: &ModelEvent) -> usize {
+    match event {
+        ModelEvent::Text(text) | ModelEvent::Thinking(text) => text.len(),
+        ModelEvent::ToolArguments { delta, .. } => delta.len(),
+        ModelEvent::ToolCall { id, name, .. } => id.len() + name.len(),
+        ModelEvent::Usage(_) | ModelEvent::Finished(_) => 0,
     }
 }
 
-/// What comes of that which is waited for.
-async fn happens(awaited: &mut Awaited) -> Input {
-    loop {
-        match awaited {
-            Awaited::Nothing => return std::future::pending().await,
-            Awaited::Call(call) => match call.await {
-                Ok(stream) => *awaited = Awaited::Stream(stream),
-                Err(error) => {
-                    *awaited = Awaited::Nothing;
-                    return Input::Failed(error);
-                }
-            },
-            Awaited::Stream(stream) => match stream.next().await {
-                Some(Ok(event)) => return Input::Model(event),
-                Some(Err(error)) => {
-                    *awaited = Awaited::Nothing;
-                    return Input::Failed(error);
-                }
-                None => {
-                    *awaited = Awaited::Nothing;
-                    return Input::BrokeOff;
-                }
-            },
-            Awaited::Retry(sleep) => {
-                sleep.await;
-                *awaited = Awaited::Nothing;
-                return Input::Waited;
-            }
-        }
-    }
-}
-
-async fn call(
-    models: Arc<Models>,
-    model: String,
-    messages: Vec<ModelMessage>,
-) -> Result<ModelStream, ModelError> {
-    let (endpoint, model) = models.resolve(&model)?;
-    endpoint.call(ModelRequest { model, messages }).await
-}
-
-async fn end(runs: &Inner, run: RunKey, agent: &Agent, event: EventBody) {
-    crash_point!("runs::ending");
-    let end = Change::End {
-        run,
-        events: vec![event],
-        message: agent.message().clone(),
-    };
-    match runs.journal.submit(end).await {
-        Ok(_) => crash_point!("runs::ended"),
-        // The conversation was deleted meanwhile.
-        Err(JournalError::Refused(_)) => {}
-        Err(JournalError::Unavailable(_)) => {
-            tracing::error!(run = %run.message_id, "the journal is gone; the run is ended at the next start");
-        }
-    }
+fn seconds(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds)
 }

@@ -1,8 +1,10 @@
-//! What the model is shown: the branch of the conversation that leads to the run, and what the run has already said.
+//! What the model is shown: the branch of the conversation that leads to the run, and what the run has already said and done.
+
+use std::collections::HashSet;
 
 use crate::{
-    protocol::{AssistantMessage, Message, MessageBody},
-    providers::ModelMessage,
+    protocol::{AssistantMessage, Message, MessageBody, PieceKind, ToolCall, ToolStatus},
+    providers::{ModelMessage, ToolUse},
 };
 
 /// Asks for the rest of an answer. Few model servers go on with an answer that is the last message they are shown; all
@@ -13,35 +15,162 @@ const GO_ON: &str = "Your answer was cut off. Go on from exactly where it stops,
 /// What the model is shown for an answer that has come to `begun`. `history` leads to it, oldest first; answers that came to
 /// nothing are left out.
 pub(super) fn messages_for(history: &[Message], begun: &AssistantMessage) -> Vec<ModelMessage> {
-    let mut messages = history.iter().filter_map(as_shown).collect();
+    let mut messages = Vec::new();
+    for message in history {
+        match &message.body {
+            MessageBody::User { text } => messages.push(ModelMessage::User(text.clone())),
+            MessageBody::Assistant(assistant) => said_and_done(assistant, &mut messages),
+        }
+    }
+    said_and_done(begun, &mut messages);
     go_on(&mut messages, begun);
+    tell_apart(&mut messages);
     messages
 }
 
-fn as_shown(message: &Message) -> Option<ModelMessage> {
-    match &message.body {
-        MessageBody::User { text } => Some(ModelMessage::User(text.clone())),
-        MessageBody::Assistant(assistant) => Some(assistant.text())
-            .filter(|text| !text.is_empty())
-            .map(ModelMessage::Assistant),
+/// What a run has said, and what its tools have given.
+fn said_and_done(assistant: &AssistantMessage, messages: &mut Vec<ModelMessage>) {
+    let mut turn = Turn::default();
+    for piece in assistant.pieces() {
+        match piece.kind {
+            PieceKind::Thinking => {}
+            PieceKind::Text => {
+                turn.ends_before(piece.key.0, messages);
+                turn.say(&piece.texts.concat());
+            }
+            PieceKind::Tool(call) => {
+                turn.ends_before(piece.key.0, messages);
+                turn.node = piece.key.0;
+                turn.calls.push(call);
+            }
+        }
+    }
+    turn.end(messages);
+}
+
+/// What the model said until it waited for its tools.
+#[derive(Default)]
+struct Turn<'a> {
+    text: String,
+    calls: Vec<&'a ToolCall>,
+    /// Where the calls are.
+    node: usize,
+}
+
+impl Turn<'_> {
+    /// What is in another node than the calls comes after what they gave.
+    fn ends_before(&mut self, node: usize, messages: &mut Vec<ModelMessage>) {
+        if !self.calls.is_empty() && node != self.node {
+            self.end(messages);
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        if !self.text.is_empty() {
+            self.text.push_str("\n\n");
+        }
+        self.text.push_str(text);
+    }
+
+    fn end(&mut self, messages: &mut Vec<ModelMessage>) {
+        let (text, calls) = (std::mem::take(&mut self.text), std::mem::take(&mut self.calls));
+        if text.is_empty() && calls.is_empty() {
+            return;
+        }
+        messages.push(ModelMessage::Assistant {
+            text,
+            tool_calls: calls.iter().map(|call| as_asked(call)).collect(),
+        });
+        messages.extend(calls.iter().map(|call| ModelMessage::Tool {
+            tool_use_id: call.tool_use_id.clone(),
+            output: output(call),
+        }));
     }
 }
 
-/// Adds what an answer that is continued has come to. Roles go on taking turns, as some models' templates demand.
+fn as_asked(call: &ToolCall) -> ToolUse {
+    let input = call.input.as_str();
+    ToolUse {
+        id: call.tool_use_id.clone(),
+        name: call.tool.clone(),
+        // Servers parse it, and refuse a conversation in which it is not an object.
+        arguments: if input.starts_with('{') {
+            input.into()
+        } else {
+            "{}".into()
+        },
+    }
+}
+
+/// Every call has to be followed by something, whatever has become of it.
+fn output(call: &ToolCall) -> String {
+    match &call.output {
+        Some(output) => output.clone(),
+        None => match call.status {
+            ToolStatus::Unknown | ToolStatus::Running => {
+                "The outcome of this call is unknown: it was broken off.".into()
+            }
+            ToolStatus::Stopped => "The person stopped this before it had ended.".into(),
+            _ => "This call was not made.".into(),
+        },
+    }
+}
+
+/// Asks for the rest of an answer that is continued. Roles go on taking turns, as some models' templates demand.
 fn go_on(branch: &mut Vec<ModelMessage>, begun: &AssistantMessage) {
-    let text = begun.text();
-    if !text.is_empty() {
-        branch.extend([ModelMessage::Assistant(text), ModelMessage::User(GO_ON.into())]);
+    let pieces = begun.pieces();
+    let since_tools = pieces
+        .iter()
+        .rev()
+        .take_while(|piece| !matches!(piece.kind, PieceKind::Tool(_)));
+    let mut thoughts = Vec::new();
+    for piece in since_tools {
+        if piece.kind == PieceKind::Text {
+            branch.push(ModelMessage::User(GO_ON.into()));
+            return;
+        }
+        thoughts.insert(0, piece.texts.concat());
+    }
+    if thoughts.is_empty() {
         return;
     }
-    let thoughts: Vec<String> = begun.pieces().iter().map(|piece| piece.texts.concat()).collect();
-    if let (false, Some(ModelMessage::User(question))) = (thoughts.is_empty(), branch.last_mut()) {
-        // There is no role for thoughts without an answer.
-        let thoughts = thoughts.join("\n\n");
-        *question = format!(
-            "{question}\n\n(You had begun to think about this and were cut off before you answered. Go on from where your thoughts \
-             stop, and do not mention this. Your thoughts so far:\n\n{thoughts})"
-        );
+    // There is no role for thoughts without an answer.
+    let thoughts = format!(
+        "(You had begun to think about this and were cut off before you answered. Go on from where your thoughts stop, and do \
+         not mention this. Your thoughts so far:\n\n{})",
+        thoughts.join("\n\n")
+    );
+    match branch.last_mut() {
+        Some(ModelMessage::User(question)) => *question = format!("{question}\n\n{thoughts}"),
+        _ => branch.push(ModelMessage::User(thoughts)),
+    }
+}
+
+/// Gives each call an id of its own: a model that counts its calls from 1 does so in every answer.
+fn tell_apart(messages: &mut [ModelMessage]) {
+    let mut used: HashSet<String> = HashSet::new();
+    let mut renamed: Vec<(String, String)> = Vec::new();
+    for message in messages {
+        match message {
+            ModelMessage::Assistant { tool_calls, .. } => {
+                renamed.clear();
+                for call in tool_calls {
+                    let mut id = call.id.clone();
+                    let mut tries = 0;
+                    while !used.insert(id.clone()) {
+                        tries += 1;
+                        id = format!("{}{tries}", call.id);
+                    }
+                    renamed.push((std::mem::replace(&mut call.id, id.clone()), id));
+                }
+            }
+            ModelMessage::Tool { tool_use_id, .. } => {
+                if let Some((_, id)) = renamed.iter().find(|(old, _)| old == tool_use_id) {
+                    tool_use_id.clone_from(id);
+                }
+            }
+            ModelMessage::System(_) | ModelMessage::User(_) => {}
+        }
     }
 }
 
@@ -87,13 +216,13 @@ mod tests {
         let cut = shown(&[&[thinking("Hm."), text("Because the sk")]]);
         assert_eq!(
             cut[1..],
-            [ModelMessage::Assistant("Because the sk".into()), go_on.clone()]
+            [ModelMessage::assistant("Because the sk"), go_on.clone()]
         );
         // Cut off again, after it had thought once more: still one text.
         let again = shown(&[&[text("Because the sk")], &[thinking("Well."), text("y is bl")]]);
         assert_eq!(
             again[1..],
-            [ModelMessage::Assistant("Because the sky is bl".into()), go_on]
+            [ModelMessage::assistant("Because the sky is bl"), go_on]
         );
     }
 

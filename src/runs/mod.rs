@@ -17,7 +17,7 @@ use futures::FutureExt;
 use tokio::{sync::oneshot, time::sleep};
 use tokio_util::sync::CancellationToken;
 
-use self::at_work::AtWork;
+use self::at_work::{AtWork, Place};
 use crate::{
     journal::{Journal, JournalError},
     protocol::{
@@ -25,11 +25,14 @@ use crate::{
         intent::{Continue, Regenerate, SendMessage, Started},
     },
     providers::Models,
-    settings::{Limits, Timeouts},
+    settings::{Agent, Limits, Settings, Timeouts},
     storage::{Change, Outcome, Refusal, RunKey, Start, Storage, StorageError, Trouble},
+    tools::Registry,
 };
 
+mod approval;
 mod at_work;
+mod awaited;
 mod driver;
 mod history;
 mod recovery;
@@ -90,6 +93,8 @@ struct Inner {
     storage: Arc<dyn Storage>,
     journal: Journal,
     models: Arc<Models>,
+    tools: Registry,
+    agent: Agent,
     limits: Limits,
     timeouts: Timeouts,
     /// A run is in here from before its start is committed until after its end is.
@@ -105,15 +110,17 @@ impl Runs {
         storage: Arc<dyn Storage>,
         journal: Journal,
         models: Arc<Models>,
-        limits: Limits,
-        timeouts: Timeouts,
+        tools: Registry,
+        settings: &Settings,
     ) -> Self {
         Self(Arc::new(Inner {
             storage,
             journal,
             models,
-            limits,
-            timeouts,
+            tools,
+            agent: settings.agent.clone(),
+            limits: settings.limits.clone(),
+            timeouts: settings.timeouts.clone(),
             at_work: AtWork::default(),
             closed: AtomicBool::new(false),
             shutdown: CancellationToken::new(),
@@ -254,13 +261,13 @@ impl Runs {
                 return;
             }
             // A run that is continued the moment that its end is committed: its driver is still tidying up.
-            let place = loop {
+            let mut place = loop {
                 match place.take().or_else(|| runs.0.at_work.enter(run)) {
                     Some(place) => break place,
                     None => runs.0.at_work.ended(run.message_id).await,
                 }
             };
-            runs.drive(run, place.stop.clone()).await;
+            runs.drive(run, &mut place).await;
             drop(place);
             crash_point!("runs::left");
         });
@@ -273,8 +280,8 @@ impl Runs {
         }
     }
 
-    async fn drive(&self, run: RunKey, stop: CancellationToken) {
-        let driven = AssertUnwindSafe(driver::drive(&self.0, run, stop))
+    async fn drive(&self, run: RunKey, place: &mut Place) {
+        let driven = AssertUnwindSafe(driver::drive(&self.0, run, place))
             .catch_unwind()
             .await;
         if driven.is_err() {

@@ -45,11 +45,9 @@ impl Runs {
     /// Ends a run that this process drove and nothing drives any more, with all that it had produced.
     pub(super) async fn end_undriven(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
         // What the run had handed in is committed before this is: then it can be read.
-        self.submit_or_warn(Change::Append {
-            run,
-            events: Vec::new(),
-        })
-        .await;
+        if let Err(error) = self.0.journal.committed(run).await {
+            tracing::warn!(%error, "a run that broke off could not be ended");
+        }
         self.end_as_stored(run, status, error).await;
     }
 

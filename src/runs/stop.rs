@@ -50,7 +50,7 @@ impl Runs {
         self.0.at_work.ended(run).await;
         let stored = self.0.storage.run(user_id, run).await?;
         if let Some(stored) = stored
-            && stored.status == RunStatus::Running
+            && !stored.status.is_terminal()
             && let Some(_place) = self.0.at_work.enter(stored.key)
         {
             // Nothing works on it, whatever may have happened: it must not stay like that.

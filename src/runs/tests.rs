@@ -17,8 +17,14 @@ pub(super) async fn runs() -> (tempfile::TempDir, Runs) {
     let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(folder.path()).await.unwrap());
     let (journal, _writer) = Journal::start(storage.clone(), Arc::new(Hub::default()));
     let models = Arc::new(Models::new(ModelsConfig::default()));
-    let Settings { limits, timeouts, .. } = Settings::default();
-    (folder, Runs::new(storage, journal, models, limits, timeouts))
+    let runs = Runs::new(
+        storage,
+        journal,
+        models,
+        Registry::default(),
+        &Settings::default(),
+    );
+    (folder, runs)
 }
 
 pub(super) fn hello() -> SendMessage {

@@ -33,6 +33,7 @@ pub struct Settings {
     pub models: Models,
     /// Servers of models that speak OpenAI's protocol.
     pub endpoints: Vec<Endpoint>,
+    pub agent: Agent,
     pub limits: Limits,
     pub timeouts: Timeouts,
     pub log: Log,
@@ -94,6 +95,14 @@ impl fmt::Debug for Endpoint {
             .field("headers", &self.headers)
             .finish()
     }
+}
+
+/// How the model is let work.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Agent {
+    /// How many times in one turn the model may ask for tools. Then it has to answer with what there is.
+    pub max_iterations: usize,
 }
 
 /// The largest that Parlor takes, in bytes unless the name says otherwise.
@@ -173,6 +182,12 @@ impl Default for Models {
             discover: true,
             local,
         }
+    }
+}
+
+impl Default for Agent {
+    fn default() -> Self {
+        Self { max_iterations: 5 }
     }
 }
 

@@ -66,6 +66,14 @@ pub enum Change {
     Append { run: RunKey, events: Vec<EventBody> },
     /// What a run has come to with all that it has appended, so that it need not be put together from the log.
     Store { run: RunKey, message: AssistantMessage },
+    /// A run waits for a person: its events so far, and what it has come to. Nothing works on it until the person answers.
+    Pause {
+        run: RunKey,
+        events: Vec<EventBody>,
+        message: AssistantMessage,
+    },
+    /// A person answers a run that waits, and it goes on.
+    Answer { user_id: UserId, approval: Approval },
     /// The end of a run: its last events, its final message and its status.
     End {
         run: RunKey,
@@ -104,6 +112,15 @@ impl Change {
     pub fn is_end(&self) -> bool {
         matches!(self, Self::End { .. })
     }
+}
+
+/// A person's answer to whether a tool call may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Approval {
+    pub run: MessageId,
+    /// Which of the run's calls.
+    pub index: usize,
+    pub allowed: bool,
 }
 
 /// How a run starts, besides what its intent says.

@@ -11,15 +11,13 @@ async fn the_server_is_sent_the_conversation_the_key_and_the_headers() {
         headers: vec![("X-Title".into(), "Parlor".into())],
         ..config(&upstream)
     };
-    let request = ModelRequest {
-        model: "echo".into(),
-        messages: vec![
-            ModelMessage::System("Be brief.".into()),
-            ModelMessage::User("Hi".into()),
-            ModelMessage::Assistant("Hello".into()),
-            ModelMessage::User("And?".into()),
-        ],
-    };
+    let messages = vec![
+        ModelMessage::System("Be brief.".into()),
+        ModelMessage::User("Hi".into()),
+        ModelMessage::assistant("Hello"),
+        ModelMessage::User("And?".into()),
+    ];
+    let request = ModelRequest::new("echo", messages);
     assert_eq!(
         ask(&config, request).await,
         (vec![text("And?"), usage(1), STOP], None)

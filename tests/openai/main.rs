@@ -25,10 +25,7 @@ fn config(upstream: &Upstream) -> EndpointConfig {
 }
 
 fn request(model: &str, text: &str) -> ModelRequest {
-    ModelRequest {
-        model: model.into(),
-        messages: vec![ModelMessage::User(text.into())],
-    }
+    ModelRequest::new(model, vec![ModelMessage::User(text.into())])
 }
 
 /// All that a call gives: the events, with adjacent deltas as one, and the error that it ends with.

@@ -16,7 +16,10 @@ use serde::{
 };
 
 use self::reader::Reader;
+pub use self::{pretty::pretty, raw::Json};
 
+mod pretty;
+mod raw;
 mod reader;
 
 #[cfg(test)]
@@ -111,7 +114,10 @@ impl<'de> Deserializer<'de> for &mut Reader<'_> {
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
+        if name == raw::NAME {
+            return visitor.visit_str(self.raw()?);
+        }
         visitor.visit_newtype_struct(self)
     }
 

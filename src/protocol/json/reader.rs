@@ -7,7 +7,7 @@ pub(super) struct Reader<'a> {
     pub rest: &'a [u8],
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// The next byte that is not white space.
     #[inline(never)]
     pub fn peek(&mut self) -> Option<u8> {
@@ -128,6 +128,46 @@ impl Reader<'_> {
             }
             _ => return Err(Unreadable),
         })
+    }
+
+    /// A value as it stands, whatever it is.
+    #[inline(never)]
+    pub fn raw(&mut self) -> Result<&'a str> {
+        self.peek();
+        let value = self.rest;
+        let mut depth = 0_usize;
+        loop {
+            match self.peek().ok_or(Unreadable)? {
+                b'"' => {
+                    self.string()?;
+                }
+                b'{' | b'[' => {
+                    depth += 1;
+                    self.rest = &self.rest[1..];
+                    continue;
+                }
+                b'}' | b']' => {
+                    depth = depth.checked_sub(1).ok_or(Unreadable)?;
+                    self.rest = &self.rest[1..];
+                }
+                b',' | b':' if depth > 0 => {
+                    self.rest = &self.rest[1..];
+                    continue;
+                }
+                _ => {
+                    let in_word = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+                    let word = self.rest.iter().take_while(in_word).count();
+                    if word == 0 {
+                        return Err(Unreadable);
+                    }
+                    self.rest = &self.rest[word..];
+                }
+            }
+            if depth == 0 {
+                let value = &value[..value.len() - self.rest.len()];
+                return std::str::from_utf8(value).map_err(|_| Unreadable);
+            }
+        }
     }
 
     /// Four hexadecimal digits.

@@ -82,3 +82,54 @@ fn what_is_wrong_is_refused() {
         assert_eq!(read::<Vec<u64>>(json.as_bytes()), Err(Unreadable), "{json}");
     }
 }
+
+#[test]
+fn json_inside_json_is_passed_on_as_it_stands() {
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Around {
+        input: Json,
+        after: u32,
+    }
+    for value in [
+        "null",
+        "-0.5e+3",
+        "\"a \\\" } ] b\"",
+        "[]",
+        "{}",
+        r#"{"a": [1.5, {"b": "}"}, true], "ü": {}}"#,
+        "[[[1], 2], \"]\"]",
+    ] {
+        let json = format!(r#"{{"input": {value} , "after": 1}}"#);
+        let from_serde: Around = serde_json::from_str(&json).unwrap();
+        assert_eq!(from_serde.input.as_str(), value);
+        assert_eq!(read(json.as_bytes()), Ok(from_serde));
+        let written = serde_json::to_string(&read::<Around>(json.as_bytes()).unwrap()).unwrap();
+        assert_eq!(written, format!(r#"{{"input":{value},"after":1}}"#));
+        // A value that was taken apart is JSON as well.
+        let taken_apart = serde_json::from_str::<serde_json::Value>(&json).unwrap();
+        let around: Around = serde_json::from_value(taken_apart).unwrap();
+        let same = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(same(around.input.as_str()), same(value));
+    }
+    for broken in [
+        "",
+        "]",
+        "{\"input\": ",
+        "{\"input\": [1, \"after\": 1}",
+        "{\"input\": , \"after\": 1}",
+    ] {
+        assert!(read::<Around>(broken.as_bytes()).is_err(), "{broken}");
+    }
+}
+
+#[test]
+fn what_is_not_json_is_a_string_of_json() {
+    for (text, json) in [
+        ("{\"a\": 1}", "{\"a\": 1}"),
+        (" 1 ", "1"),
+        ("{\"a\": ", r#""{\"a\": ""#),
+        ("", r#""""#),
+    ] {
+        assert_eq!(Json::or_string(text).as_str(), json);
+    }
+}

@@ -4,6 +4,7 @@
 //! views; it says what it touched, so that a view repaints that and nothing else.
 
 mod state;
+mod tools;
 
 pub use state::{Elsewhere, OlderMessages, Transcript};
 
@@ -157,6 +158,10 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
         return Some(RunTouched::Nothing);
     }
     if let Some(status) = event.terminal_status() {
+        for call in run.tool_calls_mut() {
+            call.status = call.status.when_run_ends(status == RunStatus::Stopped);
+            call.progress = None;
+        }
         run.status = status;
         run.activity = None;
         match event {
@@ -176,6 +181,11 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
             run.activity = Some(message.clone());
             Some(RunTouched::Run)
         }
+        EventBody::Waiting => {
+            run.status = RunStatus::Waiting;
+            run.activity = None;
+            Some(RunTouched::Run)
+        }
         EventBody::Thinking {
             node,
             part,
@@ -192,7 +202,7 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
         } => extend(run, *node, *part, *offset, text, || Part::Text {
             text: String::new(),
         }),
-        _ => Some(RunTouched::Nothing),
+        _ => tools::apply_to_calls(run, event),
     }
 }
 
@@ -205,19 +215,18 @@ fn extend(
     delta: &str,
     empty: impl FnOnce() -> Part,
 ) -> Option<RunTouched> {
-    let begins = run.nodes.get(node).map_or(0, |node| node.parts.len()) == part;
+    let begins = begins(run, node, part)?;
     // Looked at before anything is made, so that a gap leaves the state as it was.
-    if begins && (offset > 0 || node > run.nodes.len()) {
+    if begins && offset > 0 {
         return None;
     }
-    if node == run.nodes.len() && begins {
-        run.nodes.push(Node::default());
+    if begins {
+        begin(run, node, empty());
     }
     let parts = &mut run.nodes.get_mut(node)?.parts;
-    if begins {
-        parts.push(empty());
-    }
-    let (Part::Thinking { text } | Part::Text { text }) = parts.get_mut(part)?;
+    let (Part::Thinking { text } | Part::Text { text }) = parts.get_mut(part)? else {
+        return None;
+    };
     let known = text.len().checked_sub(offset)?;
     // A delta that overlaps what is there was seen before; only what goes beyond it is new.
     let Some(new) = delta.get(known..) else {
@@ -227,6 +236,22 @@ fn extend(
     text.push_str(new);
     run.activity = None;
     Some(RunTouched::Part { node, part, from })
+}
+
+/// Whether a part of this place is yet to come; `None` if one before it is missing.
+fn begins(run: &AssistantMessage, node: usize, part: usize) -> Option<bool> {
+    let parts = run.nodes.get(node).map_or(0, |node| node.parts.len());
+    (node <= run.nodes.len() && part <= parts).then_some(part == parts)
+}
+
+/// Adds a part to a node, which begins to exist with its first.
+fn begin(run: &mut AssistantMessage, node: usize, part: Part) {
+    if node == run.nodes.len() {
+        run.nodes.push(Node::default());
+    }
+    if let Some(node) = run.nodes.get_mut(node) {
+        node.parts.push(part);
+    }
 }
 
 impl Transcript {

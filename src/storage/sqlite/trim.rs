@@ -29,7 +29,7 @@ pub(super) async fn trim(
         let end = head.min(Position(trimmed.0 + AT_ONCE - removed));
         let bounds = sqlx::query(
             "SELECT (SELECT min(position) FROM events WHERE user_id = ?1 AND position <= ?3 AND created_at >= ?2) AS young, \
-             (SELECT min(first_position) FROM runs WHERE user_id = ?1 AND status IN ('running', 'waiting')) AS run",
+             (SELECT min(first_position) FROM runs WHERE user_id = ?1 AND status IN ('running', 'waiting') AND status = 'running') AS run",
         )
         .bind(&user_id)
         .bind(before.0)

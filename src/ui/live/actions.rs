@@ -43,6 +43,15 @@ impl Live {
         });
     }
 
+    /// Answers whether a tool call may begin. What comes of it arrives with the stream.
+    pub fn answer_approval(self, message_id: MessageId, index: usize, allowed: bool) {
+        spawn_local(async move {
+            if let Err(error) = self.ask(rpc::answer_approval(message_id, index, allowed)).await {
+                self.toasts.say(error.message);
+            }
+        });
+    }
+
     /// Has a message answered once more, by the model that is chosen now.
     pub fn regenerate(self, conversation_id: ConversationId, message_id: MessageId) {
         let model = self.view(conversation_id).model.get_untracked();

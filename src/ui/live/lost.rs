@@ -1,6 +1,6 @@
 //! What a page shows and the server has no record of: its data were replaced by older ones.
 
-use crate::protocol::{Message, MessageBody, MessageId, Transcript};
+use crate::protocol::{Message, MessageBody, MessageId, Part, Transcript};
 
 /// Messages that are on the screen and nowhere else.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +39,15 @@ fn length(message: &Message) -> usize {
         MessageBody::User { text } => text.len(),
         MessageBody::Assistant(assistant) => {
             let parts = assistant.nodes.iter().flat_map(|node| &node.parts);
-            parts.map(|part| part.text().len()).sum()
+            parts.map(weight).sum()
         }
+    }
+}
+
+fn weight(part: &Part) -> usize {
+    match part {
+        Part::Thinking { text } | Part::Text { text } => text.len(),
+        Part::ToolCall(call) => 1 + call.output.as_ref().map_or(0, String::len),
     }
 }
 

@@ -39,8 +39,8 @@ pub use self::{
     list_rows::ListRow,
     older::Older,
     outbox::Underway,
-    part::PartRow,
-    rows::{AnswerRow, ConversationView, LostRow, Phase, Row, Siblings, UserRow},
+    part::{PartKind, PartRow},
+    rows::{AnswerRow, ConversationView, LostRow, Phase, Row, RunView, Siblings, UserRow},
 };
 use super::{browser, clock::Clock, page::Page, place::Place, toast::Toasts};
 use crate::protocol::{

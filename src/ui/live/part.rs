@@ -8,14 +8,17 @@ use std::sync::{
 use leptos::prelude::*;
 
 use super::{rows::set, thought::latest_thought};
-use crate::{protocol::Piece, ui::markdown::MarkdownState};
+use crate::{
+    protocol::{Piece, PieceKind, ToolCall},
+    ui::markdown::MarkdownState,
+};
 
 /// One piece of an answer: a part, or a text with what continues it.
 #[derive(Clone, Debug)]
 pub struct PartRow {
     /// The node and the part in which it begins.
     pub key: (usize, usize),
-    pub thinking: bool,
+    pub kind: PartKind,
     /// Streamed to this browser: what is folded away is rendered when it is opened.
     pub live: bool,
     pub prose: Prose,
@@ -23,6 +26,15 @@ pub struct PartRow {
     pub latest: ArcRwSignal<String>,
     /// How many bytes of its text are in `prose`.
     painted: Arc<AtomicUsize>,
+}
+
+/// What a part is.
+#[derive(Clone, Debug)]
+pub enum PartKind {
+    Thinking,
+    Text,
+    /// A tool call, as it stands.
+    Tool(ArcRwSignal<ToolCall>),
 }
 
 /// A text that may be on the screen. Clones are the same text.
@@ -88,7 +100,7 @@ impl PartRow {
         let text = piece.texts.concat();
         Self {
             key: piece.key,
-            thinking: piece.thinking,
+            kind: PartKind::of(piece.kind),
             live,
             latest: ArcRwSignal::new(latest_thought(&text).into()),
             painted: Arc::new(AtomicUsize::new(text.len())),
@@ -98,10 +110,18 @@ impl PartRow {
 
     /// Whether the text begins with what is painted, as far as its length can tell. Texts only grow.
     pub fn fits(&self, piece: &Piece<'_>) -> bool {
-        piece.after(self.painted.load(Relaxed)).is_some()
+        let same_kind = match piece.kind {
+            PieceKind::Thinking => matches!(self.kind, PartKind::Thinking),
+            PieceKind::Text => matches!(self.kind, PartKind::Text),
+            PieceKind::Tool(_) => matches!(self.kind, PartKind::Tool(_)),
+        };
+        same_kind && piece.after(self.painted.load(Relaxed)).is_some()
     }
 
     pub fn sync(&self, piece: &Piece<'_>) {
+        if let (PartKind::Tool(call), PieceKind::Tool(now)) = (&self.kind, piece.kind) {
+            set(call, now);
+        }
         let new = piece.after(self.painted.load(Relaxed)).unwrap_or_default();
         if new.is_empty() {
             return;
@@ -110,8 +130,18 @@ impl PartRow {
             self.painted.fetch_add(text.len(), Relaxed);
             self.prose.append(text);
         }
-        if let (true, Some(text)) = (self.thinking, piece.texts.last()) {
+        if let (PartKind::Thinking, Some(text)) = (&self.kind, piece.texts.last()) {
             set(&self.latest, latest_thought(text));
+        }
+    }
+}
+
+impl PartKind {
+    fn of(kind: PieceKind<'_>) -> Self {
+        match kind {
+            PieceKind::Thinking => Self::Thinking,
+            PieceKind::Text => Self::Text,
+            PieceKind::Tool(call) => Self::Tool(ArcRwSignal::new(call.clone())),
         }
     }
 }

@@ -2,13 +2,18 @@
 
 use leptos::prelude::*;
 
-use super::{footer::AnswerFooter, problem::Problem, thinking::Thinking};
+use super::{
+    footer::AnswerFooter,
+    problem::Problem,
+    thinking::Thinking,
+    tool::{CallOf, ToolCard},
+};
 use crate::{
     protocol::{ConversationId, MessageId, RunStatus},
     ui::{
         each::Each,
         erase::Erase,
-        live::{AnswerRow, PartRow, use_live},
+        live::{AnswerRow, PartKind, PartRow, use_live},
         markdown::MarkdownView,
     },
 };
@@ -78,9 +83,22 @@ fn use_go_on(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
 
 fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
     let prefix = part_id(row.id, part.key);
-    if !part.thinking {
-        return view! { <div class="prose"><MarkdownView state=part.prose.show() prefix/></div> }.erase();
+    match part.kind.clone() {
+        PartKind::Thinking => thinking(row, part, prefix),
+        PartKind::Text => {
+            view! { <div class="prose"><MarkdownView state=part.prose.show() prefix/></div> }.erase()
+        }
+        PartKind::Tool(call) => {
+            let of = CallOf {
+                message_id: row.id,
+                run: row.run.clone(),
+            };
+            view! { <ToolCard part call of prefix/> }.erase()
+        }
     }
+}
+
+fn thinking(row: &AnswerRow, part: PartRow, prefix: String) -> AnyView {
     let (run, parts, key) = (row.run.clone(), row.parts.clone(), part.key);
     let active = Memo::new(move |_| {
         let last = parts.with(|parts| parts.last().is_some_and(|part| part.key == key));

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::{Time, icons};
 use crate::{
-    protocol::{AssistantMessage, Message, MessageBody, Piece},
+    protocol::{AssistantMessage, Message, MessageBody, Piece, PieceKind},
     ui::{
         copy::CopyButton,
         erase::Erase,
@@ -61,7 +61,10 @@ fn message(message: &Message) -> AnyView {
 fn all_of(assistant: &AssistantMessage) -> String {
     let pieces = assistant.pieces().into_iter();
     pieces
-        .map(|piece| piece.texts.concat())
+        .map(|piece| match piece.kind {
+            PieceKind::Tool(call) => call.output.clone().unwrap_or_default(),
+            _ => piece.texts.concat(),
+        })
         .collect::<Vec<_>>()
         .join("\n\n")
 }
@@ -70,8 +73,12 @@ fn all_of(assistant: &AssistantMessage) -> String {
 fn answer(message: &Message, assistant: &AssistantMessage) -> AnyView {
     let piece = |(index, piece): (usize, Piece<'_>)| {
         let prefix = ["lost-", &message.id.to_string(), "-", &index.to_string()].concat();
+        if let PieceKind::Tool(call) = piece.kind {
+            let output = call.output.clone().unwrap_or_default();
+            return view! { <div class="tool"><p>{call.label.clone()}</p><pre tabindex="0">{output}</pre></div> }.erase();
+        }
         let text = view! { <MarkdownView state=MarkdownState::finished(&piece.texts.concat()) prefix/> };
-        if piece.thinking {
+        if piece.kind == PieceKind::Thinking {
             view! {
                 <details class="thinking" open>
                     <summary>"Thinking"</summary>

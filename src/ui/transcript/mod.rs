@@ -7,6 +7,7 @@ mod older;
 mod problem;
 mod scroll;
 mod thinking;
+mod tool;
 
 use leptos::{html, prelude::*};
 

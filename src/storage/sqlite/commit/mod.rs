@@ -14,6 +14,7 @@ use crate::{
     storage::{Change, Committed, LoggedEvent, Outcome, Refusal, StorageError},
 };
 
+mod approvals;
 pub(super) mod conversations;
 mod intents;
 mod output;
@@ -71,7 +72,10 @@ impl Writer {
         let mut outcomes = Vec::with_capacity(changes.len());
         for change in changes {
             let orphan = match change {
-                Change::Append { run, .. } | Change::Store { run, .. } | Change::End { run, .. } => {
+                Change::Append { run, .. }
+                | Change::Store { run, .. }
+                | Change::Pause { run, .. }
+                | Change::End { run, .. } => {
                     self.orphans.contains(&run.message_id) || batch.orphaned.contains(&run.message_id)
                 }
                 _ => false,
@@ -203,6 +207,8 @@ impl Batch {
             }),
             Change::Append { .. } => Ok(Outcome::Done),
             Change::Store { run, message } => self.store_output(connection, run, message).await,
+            Change::Pause { run, events, message } => self.pause(connection, run, events, message).await,
+            Change::Answer { user_id, approval } => self.answer(connection, *user_id, *approval).await,
             Change::End { run, events, message } => self.end(connection, run, events, message).await,
             Change::Rename {
                 user_id,

@@ -1,0 +1,81 @@
+//! Why a run came to no natural end, in words for the person.
+
+use std::time::Duration;
+
+use super::{KEPT, Timeout};
+use crate::protocol::RunError;
+
+pub(super) fn error(code: &str, message: String, hint: &str) -> RunError {
+    RunError {
+        code: code.into(),
+        message,
+        hint: hint.into(),
+    }
+}
+
+pub(super) fn broke_off() -> RunError {
+    let message = "The model server ended its answer without saying that it was finished.".into();
+    error("broke_off", message, KEPT)
+}
+
+pub(super) fn shut_down() -> RunError {
+    let message = "Parlor was stopped before the answer was finished.".into();
+    error("shut_down", message, KEPT)
+}
+
+pub(super) fn empty_answer() -> RunError {
+    error(
+        "empty_answer",
+        "The model finished without saying anything.".into(),
+        "Retry, or choose another model.",
+    )
+}
+
+pub(super) fn held_back() -> RunError {
+    let message = "The model server held the rest of the answer back (content filter).".into();
+    error(
+        "content_filter",
+        message,
+        "What had come is kept. Put the question in other words, or choose another model.",
+    )
+}
+
+pub(super) fn too_much(limit: usize) -> RunError {
+    error(
+        "answer_too_long",
+        format!("The answer came to more than {limit} bytes, and the model went on."),
+        "What had come is kept. The limit is the setting limits.answer_bytes.",
+    )
+}
+
+pub(super) fn timed_out(timeout: Timeout) -> RunError {
+    let seconds = |limit: Duration| limit.as_secs_f64();
+    match timeout {
+        Timeout::FirstToken(limit) => error(
+            "no_answer",
+            format!("The model server said nothing for {} seconds.", seconds(limit)),
+            "It may be loading the model: retry. The limit is the setting timeouts.first_token_seconds.",
+        ),
+        Timeout::Silence(limit) => error(
+            "fell_silent",
+            format!(
+                "The model server fell silent for {} seconds in the middle of its answer.",
+                seconds(limit)
+            ),
+            "What had come is kept; Continue goes on from there. The limit is the setting timeouts.silence_seconds.",
+        ),
+        Timeout::Run(limit) => error(
+            "too_long",
+            format!("The answer took longer than {} seconds.", seconds(limit)),
+            "What had come is kept; Continue goes on from there. The limit is the setting timeouts.run_seconds.",
+        ),
+    }
+}
+
+pub(super) fn no_answer_after_tools(limit: usize) -> RunError {
+    error(
+        "no_answer_after_tools",
+        format!("The model used tools {limit} times and then gave no answer."),
+        "What had come is kept. Retry, choose another model, or raise the setting agent.max_iterations.",
+    )
+}

@@ -1,0 +1,81 @@
+//! JSON with a line for each thing, for people.
+
+const INDENT: &str = "  ";
+
+/// The same JSON with each element on a line of its own. What is not JSON comes out readable too, whatever it is.
+pub fn pretty(json: &str) -> String {
+    let mut out = String::with_capacity(json.len() * 2);
+    let mut depth = 0_usize;
+    let (mut in_string, mut escaped) = (false, false);
+    let mut characters = json.chars().peekable();
+    let line = |out: &mut String, depth: usize| {
+        out.push('\n');
+        (0..depth).for_each(|_| out.push_str(INDENT));
+    };
+    while let Some(character) = characters.next() {
+        if in_string {
+            out.push(character);
+            in_string = escaped || character != '"';
+            escaped = character == '\\' && !escaped;
+            continue;
+        }
+        match character {
+            '"' => {
+                in_string = true;
+                out.push('"');
+            }
+            '{' | '[' => {
+                out.push(character);
+                while characters.next_if(|next| next.is_ascii_whitespace()).is_some() {}
+                match characters.next_if(|next| matches!(next, '}' | ']')) {
+                    Some(end) => out.push(end),
+                    None => {
+                        depth += 1;
+                        line(&mut out, depth);
+                    }
+                }
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                line(&mut out, depth);
+                out.push(character);
+            }
+            ',' => {
+                out.push(',');
+                line(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            space if space.is_ascii_whitespace() => {}
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_what_serde_json_makes_pretty() {
+        for json in [
+            r#"{"a":1,"b":[true,null,{"c":"x, {y}: \"z\" \\"}],"d":{},"e":[ ],"é":-1.5}"#,
+            "[]",
+            "\"{\"",
+            "7",
+            "[[[]],{\"a\":{}}]",
+        ] {
+            let value: serde_json::Value = serde_json::from_str(json).unwrap();
+            let expected = serde_json::to_string_pretty(&value).unwrap();
+            assert_eq!(pretty(json), expected, "{json}");
+            assert_eq!(pretty(&expected), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_not_json_harms_nothing() {
+        for text in ["", "]]]", "{\"a", "\"\\", "}{", ",,::"] {
+            pretty(text);
+        }
+    }
+}

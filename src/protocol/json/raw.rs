@@ -1,0 +1,64 @@
+//! JSON that is passed on as it is: what a model asks a tool, what a tool says of its progress.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{self, Visitor},
+    ser,
+};
+use serde_json::value::RawValue;
+
+/// What [`Reader`](super::reader::Reader) knows a [`Json`] by.
+pub(super) const NAME: &str = "parlor::Json";
+
+/// A JSON value as its text. On the wire it is that value, not a string; the page shows it without ever taking it apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Json(String);
+
+impl Json {
+    /// What is JSON, or, if it is not, a JSON string of it.
+    pub fn or_string(text: &str) -> Self {
+        match serde_json::from_str::<&RawValue>(text) {
+            Ok(json) => Self(json.get().into()),
+            Err(_) => Self(serde_json::Value::from(text).to_string()),
+        }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_str(&self.0).map_err(ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Raw;
+
+        impl<'de> Visitor<'de> for Raw {
+            type Value = Json;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("JSON")
+            }
+
+            /// From the page's reader.
+            fn visit_str<E: de::Error>(self, raw: &str) -> Result<Json, E> {
+                Ok(Json(raw.into()))
+            }
+
+            /// From serde_json.
+            fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
+                Box::<RawValue>::deserialize(deserializer).map(|raw| Json(raw.get().into()))
+            }
+        }
+
+        deserializer.deserialize_newtype_struct(NAME, Raw)
+    }
+}

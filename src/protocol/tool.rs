@@ -1,0 +1,162 @@
+//! Tool calls: what the model asked a tool for, and what came of it.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::{Timestamp, json::Json};
+
+/// A call of a tool, as a part of an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ToolCall {
+    /// Names the call towards the model; no other call of the run has it.
+    pub tool_use_id: String,
+    /// Which call of the run it is, in the order in which the model asked: 0, 1, 2 …
+    pub index: usize,
+    /// The tool's name.
+    pub tool: String,
+    /// The arguments; a string if the model gave something that is not JSON.
+    pub input: Json,
+    /// What the tool does or has done, for the person: "Searching the web", then "Searched".
+    pub label: String,
+    /// What it does that with: the query, the address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    pub status: ToolStatus,
+    /// The latest that it has said of how far it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<ToolProgress>,
+    /// What the model is told, once the call has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+}
+
+/// Where a tool call stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolStatus {
+    /// It waits for a person's approval.
+    Waiting,
+    /// A person has allowed it, and it has not begun.
+    Allowed,
+    /// It has begun.
+    Running,
+    Complete,
+    /// It gave an error, which the model is told.
+    Failed,
+    /// A person did not allow it.
+    Denied,
+    /// Its run was stopped before it had ended.
+    Stopped,
+    /// Its run broke off when it had begun: whether it did what it should is not known.
+    Unknown,
+}
+
+impl ToolStatus {
+    /// What becomes of the call when its run ends, by a stop or otherwise.
+    pub fn when_run_ends(self, stopped: bool) -> Self {
+        match self {
+            Self::Waiting | Self::Allowed | Self::Running if stopped => Self::Stopped,
+            Self::Running => Self::Unknown,
+            other => other,
+        }
+    }
+}
+
+/// How far a tool is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolProgress {
+    /// What it is doing, for programs: `searching`.
+    pub stage: String,
+    /// What it is doing, for the person: "Found 15 articles".
+    pub message: String,
+    /// How much of it is done, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Fraction>,
+    /// What it has found so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Json>,
+}
+
+/// From 0 to 1, in thousandths. On the wire it is a number such as 0.25.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fraction(u16);
+
+impl Fraction {
+    /// `done` of `all`, at most all of it; nothing of nothing is all.
+    pub fn of(done: u64, all: u64) -> Self {
+        match (done.min(all) * 1000).checked_div(all) {
+            // At most 1000.
+            Some(thousandths) => Self(thousandths as u16),
+            None => Self(1000),
+        }
+    }
+
+    /// The nearest one to a number.
+    pub fn nearest(number: f64) -> Self {
+        // Casts stay within the range, and what is no number is 0.
+        Self((number * 1000.0).round().clamp(0.0, 1000.0) as u16)
+    }
+
+    pub fn percent(self) -> u16 {
+        self.0 / 10
+    }
+}
+
+impl Serialize for Fraction {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(f64::from(self.0) / 1000.0)
+    }
+}
+
+/// Read digit by digit: the page knows no fractions otherwise.
+impl<'de> Deserialize<'de> for Fraction {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = Json::deserialize(deserializer)?;
+        let (whole, decimals) = json.as_str().split_once('.').unwrap_or((json.as_str(), ""));
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number(whole) || !is_number(decimals) || whole.is_empty() {
+            return Err(de::Error::custom("not a fraction"));
+        }
+        let mut thousandths = u16::from(whole != "0") * 1000;
+        let mut worth = 100;
+        for digit in decimals.bytes() {
+            thousandths += u16::from(digit - b'0') * worth;
+            worth /= 10;
+        }
+        Ok(Self(thousandths.min(1000)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fraction_reads_back_as_what_was_written() {
+        for thousandths in 0..=1000 {
+            let written = serde_json::to_vec(&Fraction(thousandths)).unwrap();
+            assert_eq!(
+                serde_json::from_slice::<Fraction>(&written).unwrap(),
+                Fraction(thousandths)
+            );
+            assert_eq!(super::super::json::read(&written), Ok(Fraction(thousandths)));
+        }
+        for odd in ["-0.5", "1e3", "\"0.5\"", "null", ".5"] {
+            assert!(serde_json::from_str::<Fraction>(odd).is_err(), "{odd}");
+        }
+        assert_eq!(serde_json::from_str::<Fraction>("7").unwrap(), Fraction(1000));
+    }
+
+    #[test]
+    fn a_fraction_is_never_more_than_all() {
+        assert_eq!(Fraction::of(1, 3).percent(), 33);
+        assert_eq!(Fraction::of(4, 3).percent(), 100);
+        assert_eq!(Fraction::of(0, 0).percent(), 100);
+        assert_eq!(Fraction::nearest(f64::NAN), Fraction(0));
+        assert_eq!(Fraction::nearest(f64::INFINITY), Fraction(1000));
+        assert_eq!(Fraction::nearest(0.2549), Fraction(255));
+    }
+}

@@ -1,0 +1,117 @@
+//! What the events of tool calls do to a run's message.
+
+use super::{RunTouched, begin, begins};
+use crate::protocol::{AssistantMessage, EventBody, Part, RunStatus, ToolCall, ToolStatus};
+
+/// Applies an event of a tool call; `None` if an earlier event is missing.
+pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> Option<RunTouched> {
+    match event {
+        EventBody::ApprovalRequested {
+            node,
+            part,
+            index,
+            tool_use_id,
+            tool,
+            input,
+            label,
+            detail,
+        } => {
+            let asked = ToolCall {
+                tool_use_id: tool_use_id.clone(),
+                index: *index,
+                tool: tool.clone(),
+                input: input.clone(),
+                label: label.clone(),
+                detail: detail.clone(),
+                status: ToolStatus::Waiting,
+                progress: None,
+                output: None,
+                started_at: None,
+                ended_at: None,
+            };
+            put(run, *node, *part, asked)
+        }
+        EventBody::ToolStart {
+            node,
+            part,
+            index,
+            tool_use_id,
+            tool,
+            input,
+            label,
+            detail,
+            started_at,
+        } => {
+            let started = ToolCall {
+                tool_use_id: tool_use_id.clone(),
+                index: *index,
+                tool: tool.clone(),
+                input: input.clone(),
+                label: label.clone(),
+                detail: detail.clone(),
+                status: ToolStatus::Running,
+                progress: None,
+                output: None,
+                started_at: Some(*started_at),
+                ended_at: None,
+            };
+            put(run, *node, *part, started)
+        }
+        EventBody::ApprovalAnswered { index, allowed, .. } => {
+            let touched = change(run, *index, |call| {
+                call.status = if *allowed {
+                    ToolStatus::Allowed
+                } else {
+                    ToolStatus::Denied
+                };
+            });
+            if touched.is_some() {
+                run.status = RunStatus::Running;
+            }
+            touched
+        }
+        EventBody::ToolProgress { index, progress, .. } => {
+            change(run, *index, |call| call.progress = Some(progress.clone()))
+        }
+        EventBody::ToolComplete {
+            index,
+            label,
+            status,
+            output,
+            ended_at,
+            ..
+        } => change(run, *index, |call| {
+            call.label.clone_from(label);
+            call.status = *status;
+            call.progress = None;
+            call.output = Some(output.clone());
+            call.ended_at = Some(*ended_at);
+        }),
+        _ => Some(RunTouched::Nothing),
+    }
+}
+
+/// A call stands at this place, whether it was there before or not.
+fn put(run: &mut AssistantMessage, node: usize, part: usize, call: ToolCall) -> Option<RunTouched> {
+    if begins(run, node, part)? {
+        begin(run, node, Part::ToolCall(Box::new(call)));
+    } else {
+        match run.nodes.get_mut(node)?.parts.get_mut(part)? {
+            Part::ToolCall(known) => **known = call,
+            Part::Thinking { .. } | Part::Text { .. } => return None,
+        }
+    }
+    run.activity = None;
+    Some(RunTouched::Part { node, part, from: 0 })
+}
+
+fn change(
+    run: &mut AssistantMessage,
+    index: usize,
+    change: impl FnOnce(&mut ToolCall),
+) -> Option<RunTouched> {
+    // What is asked for is nearly always at the end.
+    let call = run.tool_calls_mut().rev().find(|call| call.index == index)?;
+    change(call);
+    Some(RunTouched::Run)
+}

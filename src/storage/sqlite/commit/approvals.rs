@@ -1,0 +1,110 @@
+//! Runs that wait for a person: they stop being at work, and go on from what is stored when the person has answered.
+
+use sqlx::SqliteConnection;
+
+use super::{Batch, Failure, output::store_answer};
+use crate::{
+    protocol::{
+        AssistantMessage, EventBody, Position, RunStatus, ToolStatus, UserId, intent::Started,
+        transcript::apply_to_run,
+    },
+    storage::{Approval, Outcome, Refusal, RunKey, sqlite::messages},
+};
+
+impl Batch {
+    /// A run waits from now on.
+    pub(super) async fn pause(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        events: &[EventBody],
+        message: &AssistantMessage,
+    ) -> Result<Outcome, Failure> {
+        let last = self.append(&mut *connection, run, events).await?;
+        let paused = sqlx::query(
+            "UPDATE runs SET status = 'waiting', stored_position = ? WHERE user_id = ? AND id = ? AND status = 'running'",
+        )
+        .bind(last.0.cast_signed())
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .execute(&mut *connection)
+        .await?;
+        if paused.rows_affected() == 0 {
+            Err(Refusal::NotFound)?;
+        }
+        store_answer(connection, run.user_id, run.message_id, message).await?;
+        Ok(Outcome::Done)
+    }
+
+    /// A person has answered, and the run goes on. What was answered before stays as it was.
+    pub(super) async fn answer(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        approval: Approval,
+    ) -> Result<Outcome, Failure> {
+        let Approval {
+            run: id,
+            index,
+            allowed,
+        } = approval;
+        let Some((conversation_id, mut message)) = messages::message(&mut *connection, user_id, id).await?
+        else {
+            Err(Refusal::NotFound)?
+        };
+        let parent_id = message.parent_id;
+        let (Some(assistant), Some(user_message_id)) = (message.assistant_mut(), parent_id) else {
+            Err(Refusal::NotFound)?
+        };
+        let asked = assistant
+            .tool_calls()
+            .find(|call| call.index == index)
+            .ok_or(Refusal::NotFound)?;
+        match (assistant.status, asked.status) {
+            (RunStatus::Waiting, ToolStatus::Waiting) => {}
+            // It is at work: the question is for its driver.
+            (RunStatus::Running, ToolStatus::Waiting) => Err(Refusal::RunActive)?,
+            _ => return Ok(Outcome::Done),
+        }
+        let event = EventBody::ApprovalAnswered {
+            index,
+            tool_use_id: asked.tool_use_id.clone(),
+            allowed,
+        };
+        apply_to_run(assistant, &event);
+        let run = RunKey {
+            user_id,
+            conversation_id,
+            message_id: id,
+        };
+        let position = self.append(&mut *connection, &run, &[event]).await?;
+        self.resume(&mut *connection, run, position).await?;
+        store_answer(connection, user_id, id, assistant).await?;
+        Ok(Outcome::Started {
+            started: Started {
+                conversation_id,
+                user_message_id,
+                assistant_message_id: id,
+            },
+            again: false,
+        })
+    }
+
+    /// A run is at work again, from this place of the log on.
+    async fn resume(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: RunKey,
+        position: Position,
+    ) -> Result<(), Failure> {
+        sqlx::query(
+            "UPDATE runs SET status = 'running', first_position = ?1, stored_position = ?1 WHERE user_id = ?2 AND id = ?3",
+        )
+        .bind(position.0.cast_signed())
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .execute(connection)
+        .await?;
+        Ok(())
+    }
+}

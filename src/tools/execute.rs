@@ -1,0 +1,82 @@
+//! Runs a tool: within its time, with what it says cut to its limit, and whatever it does harms nothing else.
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use futures::FutureExt;
+use tokio::{
+    sync::{mpsc, watch},
+    time::{sleep, timeout},
+};
+
+use super::{AnyTool, Call, Progress, ToolError, ToolResult};
+use crate::protocol::{ConversationId, MessageId, ToolProgress, UserId};
+
+/// How often a tool is heard: each time is an event in the log.
+const HEARD_EVERY: Duration = Duration::from_millis(200);
+
+/// Runs a tool and gives what has come of it. Meanwhile `progress` gets what it says of itself, now and then.
+///
+/// # Errors
+///
+/// What the model is told: the tool's own error, or that it took too long, or that it broke.
+pub async fn execute(
+    tool: Arc<dyn AnyTool>,
+    arguments: &str,
+    (user_id, conversation_id, run): (UserId, ConversationId, MessageId),
+    progress: mpsc::Sender<ToolProgress>,
+) -> Result<ToolResult, ToolError> {
+    let terms = tool.terms();
+    let (said, heard) = watch::channel(None);
+    let call = Call {
+        user_id,
+        conversation_id,
+        run,
+        progress: Progress(said),
+    };
+    let running = AssertUnwindSafe(tool.run(arguments, call)).catch_unwind();
+    let outcome = tokio::select! {
+        outcome = timeout(terms.timeout, running) => outcome,
+        never = listen(heard, progress) => match never {},
+    };
+    let mut result = match outcome {
+        Ok(Ok(result)) => result?,
+        Ok(Err(_)) => {
+            tracing::error!(tool = %tool.spec().name, "a tool panicked");
+            return Err(ToolError::new("A fault in the tool broke it off."));
+        }
+        Err(_) => {
+            let seconds = terms.timeout.as_secs_f64();
+            return Err(ToolError(format!(
+                "It took longer than {seconds} seconds and was ended. Ask for less, or do without it."
+            )));
+        }
+    };
+    shorten(&mut result.text, terms.output_bytes);
+    Ok(result)
+}
+
+/// Passes on what a tool says, not more often than it is worth.
+async fn listen(
+    mut heard: watch::Receiver<Option<ToolProgress>>,
+    progress: mpsc::Sender<ToolProgress>,
+) -> std::convert::Infallible {
+    while heard.changed().await.is_ok() {
+        let said = heard.borrow_and_update().clone();
+        if let Some(said) = said {
+            // Who listens may have gone.
+            let _ = progress.send(said).await;
+        }
+        sleep(HEARD_EVERY).await;
+    }
+    std::future::pending().await
+}
+
+/// Cuts a text to so many bytes, and says so.
+fn shorten(text: &mut String, limit: usize) {
+    if text.len() <= limit {
+        return;
+    }
+    let cut = text.len() - text.floor_char_boundary(limit);
+    text.truncate(text.len() - cut);
+    text.push_str(&format!("\n\n[{cut} more bytes were cut off here.]"));
+}

@@ -1,0 +1,221 @@
+//! Tools: what a model can ask Parlor to do. One trait, one file a tool.
+//!
+//! A tool says what it is called, what it takes and what it is doing; it is given its input and gives a text for the model.
+//! When it is run, how long it may take and what becomes of its output is decided elsewhere: in `agent` and [`execute`].
+
+pub mod current_time;
+mod execute;
+mod registry;
+mod schema;
+
+use std::{borrow::Cow, fmt, time::Duration};
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+pub use self::{
+    execute::execute,
+    registry::{Offer, Registry},
+};
+use crate::{
+    agent::Plan,
+    protocol::{ConversationId, Fraction, Json, MessageId, ToolProgress, UserId},
+    providers::ToolSpec,
+};
+
+/// A tool, with an input of its own. The doc comments of the input's fields are what the model reads about them.
+pub trait Tool: Send + Sync + 'static {
+    type Input: DeserializeOwned + JsonSchema + Send;
+
+    /// The name that the model calls it by.
+    const NAME: &'static str;
+    /// What it does and when to use it, for the model.
+    const DESCRIPTION: &'static str;
+    /// What it is doing, for the person: "Searching the web".
+    const LABEL: &'static str;
+    /// What it has done: "Searched".
+    const DONE: &'static str;
+    /// How long it may take.
+    const TIMEOUT: Duration = Duration::from_secs(60);
+    /// How much of its text the model is given, in bytes.
+    const OUTPUT_BYTES: usize = 48 << 10;
+    /// Whether it may run again when it is not known what came of it: it changes nothing.
+    const IS_IDEMPOTENT: bool = false;
+    /// Whether a person must allow each call.
+    const NEEDS_APPROVAL: bool = false;
+
+    /// What it does that with, in one line for the person: the query, the address.
+    fn detail(&self, _input: &Self::Input) -> Option<String> {
+        None
+    }
+
+    /// Does it. Dropping the future ends it.
+    fn run(
+        &self,
+        input: Self::Input,
+        call: Call,
+    ) -> impl Future<Output = Result<ToolResult, ToolError>> + Send;
+}
+
+/// Any tool: those with an input type, and those that a server describes.
+#[async_trait]
+pub trait AnyTool: Send + Sync {
+    fn spec(&self) -> &ToolSpec;
+
+    /// How it is run.
+    fn terms(&self) -> Terms;
+
+    /// What a call with these arguments would do.
+    ///
+    /// # Errors
+    ///
+    /// If they do not fit: what the model is told.
+    fn plan(&self, arguments: &str) -> Result<Plan, String>;
+
+    async fn run(&self, arguments: &str, call: Call) -> Result<ToolResult, ToolError>;
+}
+
+/// How a tool is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// What it has done, for the person.
+    pub done: Cow<'static, str>,
+    pub timeout: Duration,
+    pub output_bytes: usize,
+}
+
+/// Whose call of a tool it is, and the way to say how far it is.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub user_id: UserId,
+    pub conversation_id: ConversationId,
+    pub run: MessageId,
+    pub progress: Progress,
+}
+
+/// Where a tool says how far it is. What is said faster than it is read is replaced by what is said last.
+#[derive(Clone, Debug)]
+pub struct Progress(tokio::sync::watch::Sender<Option<ToolProgress>>);
+
+impl Progress {
+    /// Says that a stage is reached: `searching`, "Found 15 articles", 0.5.
+    pub fn say(&self, stage: &str, message: impl Into<String>, progress: Option<Fraction>) {
+        self.say_with(stage, message, progress, None);
+    }
+
+    /// The same, with what there is so far.
+    pub fn say_with(
+        &self,
+        stage: &str,
+        message: impl Into<String>,
+        progress: Option<Fraction>,
+        data: Option<Json>,
+    ) {
+        self.0.send_replace(Some(ToolProgress {
+            stage: stage.into(),
+            message: message.into(),
+            progress,
+            data,
+        }));
+    }
+}
+
+/// What a tool gives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolResult {
+    /// For the model.
+    pub text: String,
+    /// For the person, in a panel.
+    pub payload: Option<NewPayload>,
+}
+
+/// Something to be shown in a panel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewPayload {
+    /// What it is, such as `article_list`: decides how it is shown.
+    pub kind: String,
+    pub data: Value,
+}
+
+impl From<String> for ToolResult {
+    fn from(text: String) -> Self {
+        Self { text, payload: None }
+    }
+}
+
+/// What went wrong, in words that the model can act on. The person sees it too.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ToolError(pub String);
+
+impl ToolError {
+    pub fn new(what: impl fmt::Display) -> Self {
+        Self(what.to_string())
+    }
+}
+
+/// A [`Tool`] as [`AnyTool`].
+struct Typed<T> {
+    tool: T,
+    spec: ToolSpec,
+}
+
+impl<T: Tool> Typed<T> {
+    fn new(tool: T) -> Self {
+        let spec = ToolSpec {
+            name: T::NAME.into(),
+            description: T::DESCRIPTION.into(),
+            parameters: schema::of::<T::Input>(),
+        };
+        Self { tool, spec }
+    }
+
+    fn input(arguments: &str) -> Result<T::Input, String> {
+        // A tool that needs nothing is called with nothing by some models.
+        let arguments = if arguments.trim().is_empty() {
+            "{}"
+        } else {
+            arguments
+        };
+        serde_json::from_str(arguments).map_err(|error| {
+            let what = if error.is_data() {
+                "The arguments do not fit the schema"
+            } else {
+                "The arguments are not JSON"
+            };
+            format!("{what}: {error}. Correct them and call {} again.", T::NAME)
+        })
+    }
+}
+
+#[async_trait]
+impl<T: Tool> AnyTool for Typed<T> {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn terms(&self) -> Terms {
+        Terms {
+            done: T::DONE.into(),
+            timeout: T::TIMEOUT,
+            output_bytes: T::OUTPUT_BYTES,
+        }
+    }
+
+    fn plan(&self, arguments: &str) -> Result<Plan, String> {
+        let input = Self::input(arguments)?;
+        Ok(Plan {
+            label: T::LABEL.into(),
+            detail: self.tool.detail(&input),
+            needs_approval: T::NEEDS_APPROVAL,
+            is_idempotent: T::IS_IDEMPOTENT,
+        })
+    }
+
+    async fn run(&self, arguments: &str, call: Call) -> Result<ToolResult, ToolError> {
+        let input = Self::input(arguments).map_err(ToolError)?;
+        self.tool.run(input, call).await
+    }
+}

@@ -1,0 +1,75 @@
+//! Which tools there are, and which of them a run may use.
+
+use std::{fmt, sync::Arc};
+
+use super::{AnyTool, Tool, Typed};
+use crate::{
+    agent::{Plan, Toolbox},
+    providers::ToolSpec,
+};
+
+/// All tools of the server.
+#[derive(Clone, Default)]
+pub struct Registry {
+    tools: Vec<Arc<dyn AnyTool>>,
+}
+
+/// The tools that a run may use.
+#[derive(Clone, Default)]
+pub struct Offer(Vec<Arc<dyn AnyTool>>);
+
+impl Registry {
+    /// Adds a tool. One of the same name, added before, stays.
+    pub fn with(self, tool: impl Tool) -> Self {
+        self.with_any(Arc::new(Typed::new(tool)))
+    }
+
+    /// The same for a tool that a server describes.
+    pub fn with_any(mut self, tool: Arc<dyn AnyTool>) -> Self {
+        let name = &tool.spec().name;
+        if self.tools.iter().any(|known| known.spec().name == *name) {
+            tracing::warn!(tool = %name, "two tools have this name; the first is used");
+        } else {
+            self.tools.push(tool);
+        }
+        self
+    }
+
+    /// What a run is offered.
+    pub fn offer(&self) -> Offer {
+        Offer(self.tools.clone())
+    }
+}
+
+impl Offer {
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.0.iter().map(|tool| tool.spec().clone()).collect()
+    }
+
+    pub fn get(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
+        self.0.iter().find(|tool| tool.spec().name == name).cloned()
+    }
+}
+
+impl fmt::Debug for Offer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.0.iter().map(|tool| &tool.spec().name))
+            .finish()
+    }
+}
+
+impl Toolbox for Offer {
+    fn plan(&self, tool: &str, arguments: &str) -> Result<Plan, String> {
+        match self.get(tool) {
+            Some(tool) => tool.plan(arguments),
+            None => {
+                let names: Vec<&str> = self.0.iter().map(|tool| tool.spec().name.as_str()).collect();
+                Err(format!(
+                    "There is no tool “{tool}”. The tools are: {}.",
+                    names.join(", ")
+                ))
+            }
+        }
+    }
+}

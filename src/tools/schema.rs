@@ -1,0 +1,59 @@
+//! The JSON schema of a tool's input, as models are given it.
+
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde_json::Value;
+
+/// The schema of a type, with everything in its place: models, and the grammars that some servers make of a schema, do badly
+/// with references.
+pub fn of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft07().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    if let Some(object) = schema.as_object_mut() {
+        // The type's name, which says nothing to a model.
+        object.remove("title");
+        // What takes nothing still has to say so.
+        object
+            .entry("properties")
+            .or_insert_with(|| Value::Object(Default::default()));
+    }
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Not shown to anybody.
+    #[derive(JsonSchema)]
+    #[allow(dead_code)]
+    struct Input {
+        /// What to look for.
+        query: String,
+        /// How many at most.
+        limit: Option<u32>,
+        sort: Option<Sort>,
+    }
+
+    #[derive(JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    #[allow(dead_code)]
+    enum Sort {
+        Relevance,
+        Date,
+    }
+
+    #[test]
+    fn a_schema_has_the_doc_comments_and_no_references() {
+        let schema = of::<Input>();
+        assert_eq!(schema["properties"]["query"]["description"], "What to look for.");
+        assert_eq!(schema["required"], serde_json::json!(["query"]));
+        let text = schema.to_string();
+        for absent in ["$ref", "$schema", "title", "definitions"] {
+            assert!(!text.contains(absent), "{absent} in {text}");
+        }
+        assert!(text.contains("relevance"), "{text}");
+    }
+}

@@ -1,0 +1,203 @@
+//! A tool call's card: what is done and with what, in one line; what was asked and what came of it, when it is opened.
+
+use leptos::{ev, prelude::*, wasm_bindgen::JsCast, web_sys::HtmlDetailsElement};
+
+use super::answer::Dots;
+use crate::{
+    protocol::{MessageId, ToolCall, ToolProgress, ToolStatus, json},
+    ui::{
+        copy::CopyButton,
+        erase::Erase,
+        icons,
+        live::{PartRow, RunView, use_live},
+        markdown::{MarkdownState, MarkdownView},
+    },
+};
+
+/// How much of an output is shown at first, in bytes.
+const SHOWN_AT_FIRST: usize = 4000;
+
+/// The run that a call belongs to.
+#[derive(Clone)]
+pub struct CallOf {
+    pub message_id: MessageId,
+    pub run: ArcRwSignal<RunView>,
+}
+
+/// One tool call. `prefix` begins the ids in it.
+#[component]
+pub fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: String) -> impl IntoView {
+    let live = part.live;
+    let open = RwSignal::new(false);
+    let toggled = move |event: ev::Event| {
+        if let Some(details) = event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlDetailsElement>().ok())
+        {
+            open.set(details.open());
+        }
+    };
+    let status = {
+        let call = call.clone();
+        Memo::new(move |_| call.with(|call| call.status))
+    };
+    let line = {
+        let call = call.clone();
+        Memo::new(move |_| call.with(|call| (call.label.clone(), call.detail.clone(), took(call))))
+    };
+    let summary = move || {
+        let (label, detail, took) = line.get();
+        view! {
+            <span class="tool-label">{label}</span>
+            {detail.map(|detail| view! { <span class="tool-detail">{detail}</span> })}
+            {took.map(|took| view! { <span class="tool-took">{took}</span> })}
+        }
+        .erase()
+    };
+    let progress = {
+        let call = call.clone();
+        Memo::new(move |_| call.with(|call| call.progress.clone()))
+    };
+    let asked = {
+        let (call, of) = (call.clone(), of.clone());
+        move || {
+            let asks = status.get() == ToolStatus::Waiting && of.run.with(|run| !run.status.is_terminal());
+            asks.then(|| approval(&of, call.with_untracked(|call| call.index)))
+        }
+    };
+    let failed = {
+        let call = call.clone();
+        move || {
+            (status.get() == ToolStatus::Failed).then(|| {
+                let error = call
+                    .with_untracked(|call| call.output.clone())
+                    .unwrap_or_default();
+                view! { <p class="tool-error">{error}</p> }
+            })
+        }
+    };
+    // As with thoughts: what streams in while it is folded is drawn when it is opened.
+    let seen = Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(!live) || open.get());
+    view! {
+        <div class="tool">
+            <details on:toggle=toggled>
+                <summary>
+                    {move || state_of(status.get())}
+                    {summary}
+                </summary>
+                <div class="tool-body">
+                    {move || seen.get().then(|| view! { <Opened call=call.clone() prefix=prefix.clone()/> })}
+                </div>
+            </details>
+            {move || progress.get().map(bar)}
+            {failed}
+            {asked}
+        </div>
+    }
+}
+
+/// How a call stands: a sign, and a word for those who don't see it.
+fn state_of(status: ToolStatus) -> AnyView {
+    let (sign, word) = match status {
+        ToolStatus::Running | ToolStatus::Allowed => return view! { <Dots/> }.erase(),
+        ToolStatus::Waiting => (icons::question(), "Asks: "),
+        ToolStatus::Complete => (icons::check(), "Done: "),
+        ToolStatus::Failed => (icons::alert(), "Failed: "),
+        ToolStatus::Denied => (icons::close(), "Not allowed: "),
+        ToolStatus::Stopped => (icons::stop(), "Stopped: "),
+        ToolStatus::Unknown => (icons::alert(), "Broken off: "),
+    };
+    view! {
+        {sign}
+        <span class="visually-hidden">{word}</span>
+    }
+    .erase()
+}
+
+/// How far a tool is.
+fn bar(
+    ToolProgress {
+        message, progress, ..
+    }: ToolProgress,
+) -> AnyView {
+    view! {
+        <div class="tool-progress">
+            {progress.map(|fraction| view! { <progress max="100" value=fraction.percent() aria-label="Progress"></progress> })}
+            <span>{message}</span>
+        </div>
+    }
+    .erase()
+}
+
+/// What the person is asked.
+fn approval(of: &CallOf, index: usize) -> AnyView {
+    let live = use_live();
+    let message_id = of.message_id;
+    let answer = move |allowed| live.answer_approval(message_id, index, allowed);
+    view! {
+        <div class="tool-approval" role="group" aria-label="Allow this?">
+            <span>"Allow this?"</span>
+            <button type="button" class="button button-primary" on:click=move |_| answer(true)>"Allow"</button>
+            <button type="button" class="button" on:click=move |_| answer(false)>"Deny"</button>
+        </div>
+    }
+    .erase()
+}
+
+/// What was asked and what came of it.
+#[component]
+fn Opened(call: ArcRwSignal<ToolCall>, prefix: String) -> impl IntoView {
+    let (input, output) = (call.clone(), call);
+    let asked = Memo::new(move |_| input.with(|call| json::pretty(call.input.as_str())));
+    let given = Memo::new(move |_| output.with(|call| call.output.clone()));
+    view! {
+        <section class="tool-part">
+            <h3>"Asked"</h3>
+            {move || text(asked.get())}
+        </section>
+        {move || given.get().map(|given| view! {
+            <section class="tool-part">
+                <h3>"Result"</h3>
+                {result(given, prefix.clone())}
+            </section>
+        })}
+    }
+}
+
+/// A table as a table, anything else as it is.
+fn result(given: String, prefix: String) -> AnyView {
+    if is_table(&given) {
+        return view! { <MarkdownView state=MarkdownState::finished(&given) prefix/> }.erase();
+    }
+    text(given)
+}
+
+fn is_table(text: &str) -> bool {
+    let mut lines = text.lines().skip_while(|line| !line.starts_with('|')).skip(1);
+    lines
+        .next()
+        .is_some_and(|line| line.starts_with("|-") || line.starts_with("| -") || line.starts_with("|:"))
+}
+
+/// A text in which every character counts, its beginning at first.
+fn text(text: String) -> AnyView {
+    let all = RwSignal::new(text.len() <= SHOWN_AT_FIRST);
+    let beginning = text.floor_char_boundary(SHOWN_AT_FIRST);
+    let (shown, copied) = (text.clone(), text);
+    view! {
+        <div class="tool-text">
+            <pre tabindex="0"><code>{move || if all.get() { shown.clone() } else { shown[..beginning].to_owned() }}</code></pre>
+            <CopyButton name="Copy" text=move || copied.clone()/>
+        </div>
+        {move || (!all.get()).then(|| view! {
+            <button type="button" class="button button-quiet" on:click=move |_| all.set(true)>"Show all"</button>
+        })}
+    }
+    .erase()
+}
+
+/// How long it took, in seconds with a decimal.
+fn took(call: &ToolCall) -> Option<String> {
+    let tenths = call.ended_at?.0.checked_sub(call.started_at?.0)? / 100;
+    (tenths >= 0).then(|| [&(tenths / 10).to_string(), ".", &(tenths % 10).to_string(), " s"].concat())
+}
