@@ -43,6 +43,15 @@ impl Server {
     ///
     /// If the data folder or the database can't be used.
     pub async fn open(settings: Settings) -> Result<Self, StorageError> {
+        Self::open_with(settings, Registry::default().with(CurrentTime)).await
+    }
+
+    /// The same with other tools.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub async fn open_with(settings: Settings, tools: Registry) -> Result<Self, StorageError> {
         let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(&settings.server.data).await?);
         let hub = Arc::new(Hub::default());
         let (journal, writer) = Journal::start(storage.clone(), hub.clone());
@@ -52,7 +61,6 @@ impl Server {
             let models = models.clone();
             async move { models.list().await }
         });
-        let tools = Registry::default().with(CurrentTime);
         let runs = Runs::new(storage.clone(), journal.clone(), models.clone(), tools, &settings);
         let mut recovery = tokio::spawn({
             let runs = runs.clone();

@@ -9,3 +9,4 @@ mod resume;
 mod slow_reader;
 mod storage_trouble;
 mod support;
+mod tools;

@@ -7,6 +7,7 @@ use parlor::{
     protocol::sse::{Decoder, Frame},
     server::Server,
     settings::{Endpoint, Settings},
+    tools::Registry,
 };
 use serde_json::Value;
 use tokio::{net::TcpListener, task::JoinHandle};
@@ -34,6 +35,16 @@ impl Parlor {
 
     /// The same, with other settings.
     pub async fn start_with(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)) -> Self {
+        Self::start_with_tools(data, upstream, Registry::default(), change).await
+    }
+
+    /// The same, with these tools.
+    pub async fn start_with_tools(
+        data: &Path,
+        upstream: &Upstream,
+        tools: Registry,
+        change: impl FnOnce(&mut Settings),
+    ) -> Self {
         let mut settings = Settings::default();
         settings.server.data = data.to_owned();
         // Nobody waits for scripted answers.
@@ -48,7 +59,7 @@ impl Parlor {
         change(&mut settings);
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let server = Server::open(settings).await.expect("a server");
+        let server = Server::open_with(settings, tools).await.expect("a server");
         let hub = server.hub();
         let stop = CancellationToken::new();
         let signal = stop.clone();

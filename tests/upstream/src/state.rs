@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::script::{Script, When};
+use crate::script::{Asked, Script, When};
 
 /// The last requests that are kept.
 const KEPT_REQUESTS: usize = 500;
@@ -99,13 +99,13 @@ impl State {
         self.inner().rules.push(rule);
     }
 
-    pub fn script_for(&self, model: &str, user: &str) -> Option<Script> {
+    pub(crate) fn script_for(&self, asked: &Asked) -> Option<Script> {
         let mut inner = self.inner();
         let rule = inner
             .rules
             .iter_mut()
             .rev()
-            .find(|rule| rule.times != Some(0) && rule.when.holds(model, user))?;
+            .find(|rule| rule.times != Some(0) && rule.when.holds(asked))?;
         rule.times = rule.times.map(|times| times - 1);
         Some(rule.script.clone())
     }
