@@ -14,6 +14,7 @@ pub mod json;
 pub mod message;
 pub mod sorted;
 pub mod sse;
+pub mod suggestion;
 pub mod time;
 pub mod transcript;
 
@@ -21,5 +22,6 @@ pub use conversation_list::{ConversationList, ConversationSummary};
 pub use event::{Event, EventBody, Notice, Position};
 pub use id::{ConversationId, IntentId, MessageId, UserId};
 pub use message::{AssistantMessage, Message, MessageBody, Node, Part, Piece, RunError, RunStatus};
+pub use suggestion::{ActionHandler, ActionStyle, Source, SuggestedAction, SuggestedValue};
 pub use time::Timestamp;
 pub use transcript::{OlderMessages, Transcript};
