@@ -10,6 +10,8 @@ use crate::{
     providers::{FinishReason, ModelError, ModelErrorKind, ModelEvent},
 };
 
+pub mod control;
+
 #[cfg(test)]
 mod tests;
 
