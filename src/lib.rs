@@ -40,6 +40,8 @@ pub mod settings;
 pub mod storage;
 #[cfg(all(test, feature = "ssr"))]
 mod test_log;
+#[cfg(feature = "ssr")]
+pub mod tools;
 
 /// The browser's entry: takes over the page that the server rendered.
 #[cfg(feature = "hydrate")]

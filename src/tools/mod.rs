@@ -1,0 +1,3 @@
+//! What a model can do besides talking.
+
+pub mod web;
