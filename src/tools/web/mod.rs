@@ -9,6 +9,8 @@ mod bounded;
 mod error;
 pub mod guard;
 pub mod readable;
+#[cfg(test)]
+mod tests;
 
 pub use self::{
     error::FetchError,

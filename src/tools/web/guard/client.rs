@@ -134,7 +134,8 @@ impl WebClient {
             .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
             .unwrap_or_default();
         if !wanted(&content_type) {
-            return Err(FetchError::UnsupportedType(quote(&content_type)));
+            let essence = content_type.split(';').next().unwrap_or_default();
+            return Err(FetchError::UnsupportedType(quote(essence.trim())));
         }
         let (body, is_cut) = body::read(response, self.config.max_bytes).await?;
         Ok(Download {

@@ -22,7 +22,7 @@ mod hostile_urls;
 mod resolver;
 mod target;
 #[cfg(test)]
-mod tests;
+pub mod tests;
 
 pub use self::{
     allowed::BadHost,

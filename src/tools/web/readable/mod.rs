@@ -151,26 +151,24 @@ fn page(document: &Document, url: &Url) -> Page {
     let rendered = render::render(document, url);
     let facts = &document.facts;
     Page {
-        url: url.to_string(),
         title: facts.title().or_else(|| document.first_heading()),
         byline: facts.byline.clone(),
         published: facts.published.clone(),
         text: rendered.text,
         links: rendered.links,
         is_cut: rendered.is_cut || document.is_cut,
+        ..Page::default()
     }
 }
 
 /// Text as it is, without what can't be seen.
 fn plain(text: &str) -> Page {
     let end = text.floor_char_boundary(MAX_TEXT);
-    let text_shown = text[..end]
-        .replace("\r\n", "\n")
+    let seen = text[..end]
         .chars()
-        .filter(|&c| c == '\n' || c == '\t' || !writer::is_unseen(c))
-        .collect();
+        .filter(|&c| c == '\n' || c == '\t' || !writer::is_unseen(c));
     Page {
-        text: text_shown,
+        text: seen.collect(),
         is_cut: end < text.len(),
         ..Page::default()
     }
