@@ -7,6 +7,7 @@ pub mod current_time;
 mod execute;
 mod registry;
 mod schema;
+pub mod web;
 
 use std::{borrow::Cow, fmt, time::Duration};
 
