@@ -5,6 +5,7 @@
 
 pub mod current_time;
 mod execute;
+pub mod fetch_webpage;
 mod registry;
 mod schema;
 pub mod web;

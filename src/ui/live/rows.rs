@@ -10,8 +10,8 @@ use leptos::prelude::*;
 
 use super::{lost::Lost, older::Older, outbox::Underway, part::PartRow};
 use crate::protocol::{
-    AssistantMessage, ConversationId, Message, MessageBody, MessageId, RunError, RunStatus, Timestamp,
-    Source, SuggestedValue, Transcript,
+    AssistantMessage, ConversationId, Message, MessageBody, MessageId, RunError, RunStatus, Source,
+    SuggestedValue, Timestamp, Transcript,
 };
 
 /// Whether there is something to show.

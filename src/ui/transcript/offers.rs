@@ -24,9 +24,17 @@ pub fn Suggestions(
     let rows = live.view(conversation_id).rows;
     let (id, offers, run) = (row.id, row.offers, row.run);
     let values = Memo::new(move |_| {
-        let is_last = rows.with(|rows| rows.iter().rfind(|row| row.is_kept()).is_some_and(|last| last.id() == id));
+        let is_last = rows.with(|rows| {
+            rows.iter()
+                .rfind(|row| row.is_kept())
+                .is_some_and(|last| last.id() == id)
+        });
         let is_open = is_last && !busy.get() && run.with(|run| run.status.is_terminal());
-        if is_open { offers.with(|offers| offers.values.clone()) } else { Vec::new() }
+        if is_open {
+            offers.with(|offers| offers.values.clone())
+        } else {
+            Vec::new()
+        }
     });
     let chip = move |SuggestedValue { label, value }| {
         let say = move |_| {
@@ -51,7 +59,11 @@ pub fn Suggestions(
 /// Where the answer has it from, behind a globe.
 pub fn sources(sources: Vec<Source>) -> Option<AnyView> {
     let count = sources.len();
-    let name = if count == 1 { "1 source".to_owned() } else { [&count.to_string(), " sources"].concat() };
+    let name = if count == 1 {
+        "1 source".to_owned()
+    } else {
+        [&count.to_string(), " sources"].concat()
+    };
     let item = |Source { title, url }: Source| {
         let title = if title.is_empty() { url.clone() } else { title };
         let host = url.split('/').nth(2).unwrap_or_default().to_owned();
