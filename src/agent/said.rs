@@ -73,7 +73,6 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::*;
-    use super::*;
     use crate::protocol::{Json, Node, RunStatus, ToolCall, ToolStatus};
 
     #[derive(Debug)]
@@ -98,6 +97,7 @@ mod tests {
             status: ToolStatus::Complete,
             progress: None,
             output: Some(output.into()),
+            payload: None,
             started_at: None,
             ended_at: None,
         };

@@ -12,6 +12,7 @@ pub mod id;
 pub mod intent;
 pub mod json;
 pub mod message;
+pub mod payload;
 pub mod sorted;
 pub mod sse;
 pub mod suggestion;
@@ -26,6 +27,7 @@ pub use json::Json;
 pub use message::{
     AssistantMessage, Message, MessageBody, Node, Part, Piece, PieceKind, RunError, RunStatus,
 };
+pub use payload::{Payload, PayloadRef};
 pub use suggestion::{ActionHandler, ActionStyle, Source, SuggestedAction, SuggestedValue};
 pub use time::Timestamp;
 pub use tool::{Fraction, ToolCall, ToolProgress, ToolStatus};

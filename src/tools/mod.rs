@@ -6,6 +6,7 @@
 pub mod current_time;
 mod execute;
 pub mod fetch_webpage;
+mod payload;
 mod registry;
 mod schema;
 pub mod web;
