@@ -35,13 +35,14 @@ pub fn pack(mode: Mode, wasm: &[u8], folder: &Path) -> Result<()> {
         .keep_lld_exports(true)
         .input_bytes("parlor", main)
         .generate(folder)?;
-    if let Some(wasm_opt) = wasm_opt {
-        let files = site::files_below(folder)?;
-        for wasm in files
-            .iter()
-            .filter(|file| file.extension() == Some(OsStr::new("wasm")))
-        {
-            release::optimise(&wasm_opt, wasm)?;
+    if mode == Mode::Dev {
+        return Ok(());
+    }
+    for file in site::files_below(folder)? {
+        match (file.extension().and_then(OsStr::to_str), &wasm_opt) {
+            (Some("wasm"), Some(wasm_opt)) => release::optimise(wasm_opt, &file)?,
+            (Some("js"), _) => release::minify(&file)?,
+            _ => {}
         }
     }
     Ok(())
