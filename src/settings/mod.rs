@@ -103,6 +103,8 @@ impl fmt::Debug for Endpoint {
 pub struct Agent {
     /// How many times in one turn the model may ask for tools. Then it has to answer with what there is.
     pub max_iterations: usize,
+    /// What the assistant is told beside who it is: how to talk, what to do and what not.
+    pub instructions: String,
 }
 
 /// The largest that Parlor takes, in bytes unless the name says otherwise.
@@ -187,7 +189,10 @@ impl Default for Models {
 
 impl Default for Agent {
     fn default() -> Self {
-        Self { max_iterations: 5 }
+        Self {
+            max_iterations: 5,
+            instructions: String::new(),
+        }
     }
 }
 
