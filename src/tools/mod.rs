@@ -6,8 +6,15 @@
 pub mod calculate;
 pub mod current_time;
 mod execute;
+mod pace;
+mod plain;
 mod registry;
 mod schema;
+mod service;
+#[cfg(test)]
+mod service_tests;
+#[cfg(test)]
+mod test_call;
 
 use std::{borrow::Cow, fmt, time::Duration};
 
