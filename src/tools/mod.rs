@@ -8,6 +8,7 @@ pub mod current_time;
 mod execute;
 mod pace;
 mod plain;
+pub mod pubmed;
 mod registry;
 mod schema;
 mod service;
