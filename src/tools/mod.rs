@@ -6,6 +6,7 @@
 pub mod calculate;
 pub mod current_time;
 mod execute;
+pub mod memory;
 mod pace;
 mod plain;
 pub mod pubmed;
