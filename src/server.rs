@@ -19,7 +19,7 @@ use crate::{
     runs::Runs,
     settings::{self, Settings},
     storage::{Storage, StorageError, sqlite::Sqlite},
-    tools::{Registry, current_time::CurrentTime},
+    tools,
 };
 
 /// How long a start waits for the end of what an earlier process left running. It takes longer only if storage is in trouble.
@@ -52,7 +52,7 @@ impl Server {
             let models = models.clone();
             async move { models.list().await }
         });
-        let tools = Registry::default().with(CurrentTime);
+        let tools = tools::built_in(&settings, storage.clone(), journal.clone());
         let runs = Runs::new(storage.clone(), journal.clone(), models.clone(), tools, &settings);
         let mut recovery = tokio::spawn({
             let runs = runs.clone();

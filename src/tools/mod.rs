@@ -3,6 +3,7 @@
 //! A tool says what it is called, what it takes and what it is doing; it is given its input and gives a text for the model.
 //! When it is run, how long it may take and what becomes of its output is decided elsewhere: in `agent` and [`execute`].
 
+mod built_in;
 pub mod calculate;
 pub mod current_time;
 mod execute;
@@ -27,6 +28,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use self::{
+    built_in::built_in,
     execute::execute,
     registry::{Offer, Registry},
 };
