@@ -77,7 +77,7 @@ export class Upstream {
 }
 
 export type Script = {
-  when?: { user_contains?: string; model?: string };
+  when?: { user_contains?: string; model?: string; tool_gave?: string };
   steps: Record<string, unknown>[];
   /** How often it is played; always, if nothing is said. */
   times?: number;

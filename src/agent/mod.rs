@@ -15,6 +15,7 @@ use crate::{
 };
 
 mod calls;
+pub mod control;
 mod ends;
 
 pub use calls::{Asked, Done, Plan, Toolbox};

@@ -13,12 +13,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     AppState, Caller,
     caller::{fingerprint, not_found},
     event_stream::{self, Projection},
+    payload,
     problem::{self, Problem, bad_request},
 };
 use crate::{
@@ -184,11 +185,7 @@ impl Projection for OneRun {
                 .await
                 .ok()??;
             let mut event: Value = serde_json::from_str(&logged.json).ok()?;
-            event["payload"] = json!({
-                "message": message.assistant()?.text(),
-                "conversation_id": self.run.conversation_id,
-                "message_id": self.run.message_id,
-            });
+            event["payload"] = payload::of(self.run, message.assistant()?);
             Some(event.to_string())
         };
         (with_payload.await.unwrap_or_else(|| logged.json.clone()), true)

@@ -1,9 +1,14 @@
-//! One message by its id, and stopping the run that makes it.
+//! One message by its id, stopping the run that makes it, and answering what it asks.
 
 use axum::{
     Json,
-    extract::{Path, State, rejection::PathRejection},
+    extract::{
+        Path, State,
+        rejection::{JsonRejection, PathRejection},
+    },
+    http::StatusCode,
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
@@ -11,6 +16,7 @@ use super::{
     caller::not_found,
     problem::{self, Problem},
 };
+use crate::storage::Approval;
 
 /// `GET /api/messages/{id}`: also with the id that was announced before the model was called.
 pub async fn get(
@@ -44,4 +50,26 @@ pub async fn stop(
         .await?
         .ok_or_else(not_found)?;
     Ok(Json(json!({ "message_id": message_id, "status": status })))
+}
+
+/// Whether a tool call may begin.
+#[derive(Debug, Deserialize)]
+pub struct Answer {
+    /// Which call of the run.
+    index: usize,
+    allowed: bool,
+}
+
+/// `POST /api/runs/{id}/approvals`: answers whether a tool call may begin. The first answer counts.
+pub async fn answer(
+    State(app): State<AppState>,
+    path: Result<Path<String>, PathRejection>,
+    answer: Result<Json<Answer>, JsonRejection>,
+) -> Result<StatusCode, Problem> {
+    let caller = Caller::new(app);
+    let run = problem::message_id(path)?;
+    let Json(Answer { index, allowed }) = answer?;
+    let approval = Approval { run, index, allowed };
+    caller.app.runs.answer(caller.user_id, approval).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

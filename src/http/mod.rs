@@ -27,6 +27,7 @@ mod event_stream;
 mod form;
 mod messages;
 mod page;
+mod payload;
 mod problem;
 mod rpc_errors;
 mod security;
@@ -66,6 +67,7 @@ pub fn router(app: AppState) -> Router {
         .route("/api/runs/{message_id}/events", get(chat_stream::resume))
         .route("/api/runs/{message_id}/continue", post(chat_stream::go_on))
         .route("/api/runs/{message_id}/stop", post(messages::stop))
+        .route("/api/runs/{message_id}/approvals", post(messages::answer))
         .route("/api", any(problem::unknown_route))
         .route("/api/", any(problem::unknown_route))
         .route("/api/{*unknown}", any(problem::unknown_route))

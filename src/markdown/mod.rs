@@ -6,6 +6,7 @@
 //!   its views. After [`Document::finish`] its blocks equal `parse` of the whole text, however the text was cut.
 //! - While a text grows, its unfinished end is shown as what it is about to become: `**bol` is bold already and
 //!   half a table is held back ([`tail`], [`repair`]). `finish` shows the plain truth.
+//! - [`CodeTracker`] follows a growing text only to say whether it ends in code.
 //!
 //! There is no HTML here, neither in (raw HTML is text) nor out (views are made in `ui::markdown`), and no Leptos: the
 //! module is compiled for the server and the browser alike and depends on nothing of ours.
@@ -19,6 +20,7 @@ mod autolink;
 mod blocks;
 mod builder;
 mod closing;
+mod code;
 mod diff;
 mod document;
 mod emphasis;
@@ -36,8 +38,11 @@ mod tail;
 mod tests;
 
 pub use blocks::{Alignment, Block, Cell, Inline, Item, plain_text};
+pub use code::CodeTracker;
 pub use document::Document;
 pub use links::is_allowed as is_allowed_link;
 pub use parse::parse;
 pub use patch::{Patch, Path, apply};
 pub use references::key as label_key;
+#[cfg(test)]
+pub(crate) use tests::shows_as_code;

@@ -15,7 +15,9 @@ pub struct ConversationSummary {
     pub activity: Position,
     /// The run that works on it now.
     pub active_run: Option<MessageId>,
-    /// Whether a run has ended in it, other than by a person's stop, and nobody has opened it since.
+    /// Whether that run waits for a person.
+    pub waiting: bool,
+    /// Whether a run has ended in it, other than by a person's stop, or waits for a person, and nobody has opened it since.
     pub unseen: bool,
 }
 
@@ -117,6 +119,7 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> Listed {
                         updated_at,
                         activity: event.position,
                         active_run: None,
+                        waiting: false,
                         unseen: false,
                     },
                 );
@@ -138,15 +141,26 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> Listed {
             list.move_up(id, event.position, *created_at)
                 && list.change(id, |conversation| {
                     conversation.active_run = run;
+                    conversation.waiting = false;
                     conversation.unseen = false;
                 })
         }
         EventBody::ConversationRead => {
             return changed(list.change(id, |conversation| conversation.unseen = false));
         }
+        EventBody::Waiting => {
+            return changed(list.change(id, |conversation| {
+                conversation.waiting = true;
+                conversation.unseen = true;
+            }));
+        }
+        EventBody::ApprovalAnswered { .. } => {
+            return changed(list.change(id, |conversation| conversation.waiting = false));
+        }
         body if let Some(status) = body.terminal_status() => {
             return changed(list.change(id, |conversation| {
                 conversation.active_run = None;
+                conversation.waiting = false;
                 conversation.unseen = status.is_news();
             }));
         }

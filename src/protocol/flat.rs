@@ -161,18 +161,49 @@ impl TryFrom<FlatMessage> for Message {
     type Error = NotOurs;
 
     fn try_from(flat: FlatMessage) -> Result<Self, NotOurs> {
-        let body = match flat.role.as_str() {
-            "user" => fields!(flat => MessageBody::User { text }),
-            "assistant" => MessageBody::Assistant(fields!(flat => AssistantMessage {
+        let (id, parent_id, created_at) = (flat.id, flat.parent_id, flat.created_at);
+        let body = FlatBody {
+            role: flat.role,
+            text: flat.text,
+            model: flat.model,
+            status: flat.status,
+            nodes: flat.nodes,
+            activity: flat.activity,
+            error: flat.error,
+            ended_at: flat.ended_at,
+        };
+        Ok(Self {
+            id,
+            parent_id,
+            created_at,
+            body: body.try_into()?,
+        })
+    }
+}
+
+/// Every field of a [`MessageBody`].
+#[derive(Deserialize)]
+pub struct FlatBody {
+    role: String,
+    text: Option<String>,
+    model: Option<String>,
+    status: Option<RunStatus>,
+    nodes: Option<Vec<Node>>,
+    activity: Option<String>,
+    error: Option<RunError>,
+    ended_at: Option<Timestamp>,
+}
+
+impl TryFrom<FlatBody> for MessageBody {
+    type Error = NotOurs;
+
+    fn try_from(flat: FlatBody) -> Result<Self, NotOurs> {
+        Ok(match flat.role.as_str() {
+            "user" => fields!(flat => Self::User { text }),
+            "assistant" => Self::Assistant(fields!(flat => AssistantMessage {
                 model, status, nodes; activity, error, ended_at
             })),
             _ => return Err(NotOurs::Unknown(flat.role)),
-        };
-        Ok(Self {
-            id: flat.id,
-            parent_id: flat.parent_id,
-            created_at: flat.created_at,
-            body,
         })
     }
 }
@@ -408,6 +439,11 @@ mod tests {
                 created_at: Timestamp(1),
                 body,
             };
+            let written = serde_json::to_vec(&message.body).unwrap();
+            assert_eq!(
+                serde_json::from_slice::<MessageBody>(&written).unwrap(),
+                message.body
+            );
             let written = serde_json::to_vec(&message).unwrap();
             assert_eq!(serde_json::from_slice::<Message>(&written).unwrap(), message);
             assert_eq!(json::read(&written), Ok(message));

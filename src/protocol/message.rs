@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     MessageId, Timestamp, ToolCall, ToolStatus,
-    flat::{FlatMessage, FlatPart},
+    flat::{FlatBody, FlatMessage, FlatPart},
 };
 
 /// One message of a conversation.
@@ -21,7 +21,7 @@ pub struct Message {
 
 /// What differs by who wrote the message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "role", rename_all = "snake_case")]
+#[serde(tag = "role", rename_all = "snake_case", try_from = "FlatBody")]
 pub enum MessageBody {
     /// Written by the person.
     User { text: String },

@@ -15,6 +15,7 @@ pub mod memory;
 pub mod message;
 pub mod sorted;
 pub mod sse;
+pub mod suggestion;
 pub mod time;
 pub mod tool;
 pub mod transcript;
@@ -27,6 +28,7 @@ pub use memory::Memory;
 pub use message::{
     AssistantMessage, Message, MessageBody, Node, Part, Piece, PieceKind, RunError, RunStatus,
 };
+pub use suggestion::{ActionHandler, ActionStyle, Source, SuggestedAction, SuggestedValue};
 pub use time::Timestamp;
 pub use tool::{Fraction, ToolCall, ToolProgress, ToolStatus};
 pub use transcript::{OlderMessages, Transcript};

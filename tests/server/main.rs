@@ -9,3 +9,5 @@ mod resume;
 mod slow_reader;
 mod storage_trouble;
 mod support;
+mod tools;
+mod tools_builtin;

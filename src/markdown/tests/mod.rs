@@ -1,5 +1,6 @@
 //! What must hold of this module, by property and by example.
 
+mod code;
 mod corpus;
 mod incremental;
 mod links;
@@ -8,6 +9,8 @@ mod tree;
 mod work;
 
 use super::{Block, Document, Patch, apply};
+
+pub use code::shows_as_code;
 
 /// A document and a mirror of it that only sees the patches.
 #[derive(Default)]

@@ -23,7 +23,7 @@ pub(super) const EVENTS_OF_RUN: &str = "SELECT event FROM events WHERE message_i
      ORDER BY position LIMIT ?3";
 
 pub(super) const CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.activity, c.unseen, \
-         r.id AS active_run FROM conversations c \
+         r.id AS active_run, coalesce(r.status = 'waiting', 0) AS waiting FROM conversations c \
          LEFT JOIN runs r ON r.user_id = c.user_id AND r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
          WHERE c.user_id = ? AND c.activity < ? ORDER BY c.activity DESC LIMIT ?";
 
@@ -120,6 +120,7 @@ pub(super) async fn conversations(
             updated_at: Timestamp(row.try_get("updated_at")?),
             activity: position(row, "activity")?,
             active_run: optional_id(row, "active_run")?,
+            waiting: row.try_get("waiting")?,
             unseen: row.try_get("unseen")?,
         })
     });

@@ -12,6 +12,8 @@ pub struct ListRow {
     pub title: ArcRwSignal<String>,
     pub updated_at: ArcRwSignal<Timestamp>,
     pub running: ArcRwSignal<bool>,
+    /// What is at work in it waits for the person.
+    pub waiting: ArcRwSignal<bool>,
     /// Something has come to its end in it, and nobody has looked.
     pub unseen: ArcRwSignal<bool>,
 }
@@ -30,6 +32,7 @@ impl ListRow {
             title: ArcRwSignal::new(summary.title.clone()),
             updated_at: ArcRwSignal::new(summary.updated_at),
             running: ArcRwSignal::new(summary.active_run.is_some()),
+            waiting: ArcRwSignal::new(summary.waiting),
             unseen: ArcRwSignal::new(summary.unseen),
         }
     }
@@ -49,6 +52,9 @@ impl ListRow {
         }
         if self.running.get_untracked() != summary.active_run.is_some() {
             self.running.set(summary.active_run.is_some());
+        }
+        if self.waiting.get_untracked() != summary.waiting {
+            self.waiting.set(summary.waiting);
         }
         if self.unseen.get_untracked() != summary.unseen {
             self.unseen.set(summary.unseen);

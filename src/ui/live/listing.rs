@@ -111,6 +111,7 @@ mod tests {
             activity: Position(n.unsigned_abs()),
             unseen: false,
             active_run: None,
+            waiting: false,
         }
     }
 

@@ -41,7 +41,11 @@ fn Entry(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoV
     let deletion = expect_context::<Deletion>();
     let live = use_live();
     let ListRow {
-        id, title, running, ..
+        id,
+        title,
+        running,
+        waiting,
+        ..
     } = row.clone();
     let name = {
         let title = title.clone();
@@ -53,6 +57,7 @@ fn Entry(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoV
     let (rename_name, delete_name) = (name("Rename"), name("Delete"));
     let shown = title.clone();
     let news = Memo::new(move |_| row.is_news(live));
+    let asks = waiting.clone();
     view! {
         <a
             class="item-link"
@@ -60,10 +65,14 @@ fn Entry(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoV
             aria-current=move || here.get().then_some("page")
         >
             <span class="item-title" dir="auto">{move || shown.get()}</span>
-            {move || running.get().then(|| view! {
-                <span class="item-dot"><span class="visually-hidden">"is answering"</span></span>
-            }.erase())}
-            {move || news.get().then(|| view! {
+            {move || running.get().then(|| if waiting.get() {
+                view! {
+                    <span class="item-dot item-waiting"><span class="visually-hidden">"waits for you"</span></span>
+                }.erase()
+            } else {
+                view! { <span class="item-dot"><span class="visually-hidden">"is answering"</span></span> }.erase()
+            })}
+            {move || (news.get() && !asks.get()).then(|| view! {
                 <span class="item-dot item-news"><span class="visually-hidden">"has something new"</span></span>
             }.erase())}
         </a>

@@ -137,7 +137,7 @@ fn approval(of: &CallOf, index: usize) -> AnyView {
     view! {
         <div class="tool-approval" role="group" aria-label="Allow this?">
             <span>"Allow this?"</span>
-            <button type="button" class="button button-primary" on:click=move |_| answer(true)>"Allow"</button>
+            <button type="button" class="button" on:click=move |_| answer(true)>"Allow"</button>
             <button type="button" class="button" on:click=move |_| answer(false)>"Deny"</button>
         </div>
     }

@@ -18,6 +18,8 @@ pub struct Frames {
     spelling: Spelling,
     /// With tags, thinking has been opened and not been closed.
     in_tags: bool,
+    /// Tool calls so far.
+    calls: u64,
     prefix: Vec<u8>,
     block: BytesMut,
 }
@@ -33,6 +35,7 @@ impl Frames {
         Self {
             model: model.to_owned(),
             spelling,
+            calls: 0,
             in_tags: false,
             prefix: id.into_bytes(),
             block: BytesMut::new(),
@@ -84,9 +87,13 @@ impl Frames {
         self.block.split().freeze()
     }
 
-    pub fn tool_call(&self, id: &str, name: &str, arguments: &str) -> Bytes {
+    pub fn tool_call(&mut self, id: &str, name: &str, arguments: &str) -> Bytes {
         let function = json!({"name": name, "arguments": arguments});
-        self.delta(json!({"tool_calls": [{"index": 0, "id": id, "type": "function", "function": function}]}))
+        let index = self.calls;
+        self.calls += 1;
+        self.delta(
+            json!({"tool_calls": [{"index": index, "id": id, "type": "function", "function": function}]}),
+        )
     }
 
     /// The last chunks; in tags, thinking that was not closed is closed first.

@@ -87,20 +87,40 @@ pub struct When {
     /// The model is this one; it is listed too.
     #[serde(default)]
     pub model: Option<String>,
+    /// The request ends with the output of a tool, which contains this.
+    #[serde(default)]
+    pub tool_gave: Option<String>,
+}
+
+/// What a request asks, as far as it decides which script answers.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub model: String,
+    /// The last message of a user.
+    pub user: String,
+    /// The last message, if it is a tool's output.
+    pub tool: Option<String>,
 }
 
 impl When {
     pub fn user_contains(text: impl Into<String>) -> Self {
         Self {
             user_contains: Some(text.into()),
-            model: None,
+            ..Self::default()
         }
     }
 
     pub fn model(name: impl Into<String>) -> Self {
         Self {
             model: Some(name.into()),
-            user_contains: None,
+            ..Self::default()
+        }
+    }
+
+    pub fn tool_gave(text: impl Into<String>) -> Self {
+        Self {
+            tool_gave: Some(text.into()),
+            ..Self::default()
         }
     }
 
@@ -108,11 +128,14 @@ impl When {
         Self::default()
     }
 
-    pub(crate) fn holds(&self, model: &str, user: &str) -> bool {
-        self.user_contains
-            .as_deref()
-            .is_none_or(|text| user.contains(text))
-            && self.model.as_deref().is_none_or(|name| name == model)
+    pub(crate) fn holds(&self, asked: &Asked) -> bool {
+        let contains = |part: &Option<String>, whole: Option<&str>| {
+            let part = part.as_deref();
+            part.is_none_or(|part| whole.is_some_and(|whole| whole.contains(part)))
+        };
+        contains(&self.user_contains, Some(&asked.user))
+            && contains(&self.tool_gave, asked.tool.as_deref())
+            && self.model.as_deref().is_none_or(|name| name == asked.model)
     }
 }
 

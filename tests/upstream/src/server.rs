@@ -16,6 +16,7 @@ use crate::{
     models::{BUILT_IN, built_in},
     pages::{self, Placed},
     play,
+    script::Asked,
     state::{Captured, Listing, Rule, State},
 };
 
@@ -57,8 +58,11 @@ async fn models(Extract(state): Extract<Arc<State>>, uri: Uri, headers: HeaderMa
 
 async fn chat(Extract(state): Extract<Arc<State>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     let request: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    let model = request["model"].as_str().unwrap_or_default().to_owned();
-    let user = last_user_message(&request);
+    let asked = Asked {
+        model: request["model"].as_str().unwrap_or_default().to_owned(),
+        user: last_user_message(&request),
+        tool: last_output(&request),
+    };
     let is_streamed = request["stream"] == json!(true);
     capture(&state, &Method::POST, &uri, &headers, request);
     if let Some(refusal) = refused(&state, &headers) {
@@ -72,24 +76,33 @@ async fn chat(Extract(state): Extract<Arc<State>>, uri: Uri, headers: HeaderMap,
         );
     }
     match state
-        .script_for(&model, &user)
-        .or_else(|| built_in(&model, &user))
+        .script_for(&asked)
+        .or_else(|| built_in(&asked.model, &asked.user))
     {
-        Some(script) => play::respond(state, &model, script).await,
+        Some(script) => play::respond(state, &asked.model, script).await,
         None => error(
             StatusCode::NOT_FOUND,
-            &format!("The model `{model}` does not exist."),
+            &format!("The model `{}` does not exist.", asked.model),
             "model_not_found",
         ),
     }
 }
 
-/// The text of the last message of a user, also when it is in parts.
+/// The text of the last message of a user.
 fn last_user_message(request: &Value) -> String {
     let mut messages = request["messages"].as_array().into_iter().flatten();
-    let Some(message) = messages.rfind(|message| message["role"] == "user") else {
-        return String::new();
-    };
+    let message = messages.rfind(|message| message["role"] == "user");
+    message.map(text_of).unwrap_or_default()
+}
+
+/// The text of the last message, if it is a tool's.
+fn last_output(request: &Value) -> Option<String> {
+    let last = request["messages"].as_array()?.last()?;
+    (last["role"] == "tool").then(|| text_of(last))
+}
+
+/// A message's text, also when it is in parts.
+fn text_of(message: &Value) -> String {
     match &message["content"] {
         Value::String(text) => text.clone(),
         parts => parts

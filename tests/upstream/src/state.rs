@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use crate::{
     pages::{Page, Placed},
-    script::{Script, When},
+    script::{Asked, Script, When},
 };
 
 /// The last requests that are kept.
@@ -106,13 +106,13 @@ impl State {
         self.inner().rules.push(rule);
     }
 
-    pub fn script_for(&self, model: &str, user: &str) -> Option<Script> {
+    pub(crate) fn script_for(&self, asked: &Asked) -> Option<Script> {
         let mut inner = self.inner();
         let rule = inner
             .rules
             .iter_mut()
             .rev()
-            .find(|rule| rule.times != Some(0) && rule.when.holds(model, user))?;
+            .find(|rule| rule.times != Some(0) && rule.when.holds(asked))?;
         rule.times = rule.times.map(|times| times - 1);
         Some(rule.script.clone())
     }

@@ -32,6 +32,11 @@ impl Batch {
         if paused.rows_affected() == 0 {
             Err(Refusal::NotFound)?;
         }
+        sqlx::query("UPDATE conversations SET unseen = 1 WHERE user_id = ? AND id = ?")
+            .bind(run.user_id.to_string())
+            .bind(run.conversation_id.to_string())
+            .execute(&mut *connection)
+            .await?;
         store_answer(connection, run.user_id, run.message_id, message).await?;
         Ok(Outcome::Done)
     }

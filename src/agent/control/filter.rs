@@ -1,0 +1,319 @@
+//! The filter itself: which characters are text, which may be control text, and what of that turns out to be.
+
+use serde_json::Value;
+
+use super::{
+    Item, Marker,
+    body::Body,
+    gap::Gap,
+    is_space,
+    json::{self, Step},
+    opening::{Kind, Match, Openings, Place},
+    read,
+};
+use crate::{markdown::CodeTracker, protocol::Source};
+
+/// How much text is kept to know what is code.
+pub(super) const CODE_CONTEXT: usize = 32 * 1024;
+
+/// How many bytes may be parsed to ask what is code: so many, and so many for each byte of the answer. That is enough for
+/// hundreds of markers; an answer of nothing else is text from there on, and costs no more.
+pub(super) const MAX_PARSED: (u64, u64) = (1024 * 1024, 4);
+
+/// Splits one answer's text into what the person sees and what it asks Parlor to do.
+#[derive(Debug)]
+pub struct ControlFilter {
+    markers: Vec<Marker>,
+    openings: Openings,
+    limit: usize,
+    state: State,
+    gap: Gap,
+    /// Sources that are control text only if no more text comes.
+    last: Option<Last>,
+    /// Whether a comment had sources.
+    has_sources: bool,
+    /// Follows what is shown.
+    pub(super) code: CodeTracker,
+    /// Whether the present line has nothing but white space so far.
+    line_is_blank: bool,
+    /// The last character that will be seen before the present one.
+    previous: Option<char>,
+    /// Text that is shown and not given out yet.
+    shown: String,
+    /// How much of it `code` has seen.
+    followed: usize,
+    /// How many bytes have come.
+    taken: u64,
+    /// How many bytes were parsed to ask what is code.
+    pub(super) parsed: u64,
+    /// How often a character was looked at.
+    pub(super) looked_at: u64,
+}
+
+#[derive(Debug)]
+enum State {
+    Text,
+    /// What is held may be the beginning of an opening.
+    Opening(String, Place),
+    Body(Body),
+}
+
+/// What [`ControlFilter::last`] holds, with the white space before it.
+#[derive(Debug)]
+struct Last {
+    text: String,
+    sources: Vec<Source>,
+}
+
+impl ControlFilter {
+    /// A filter for one answer. `limit` is the longest control text that is taken, in bytes.
+    pub fn new(markers: Vec<Marker>, limit: usize) -> Self {
+        Self {
+            openings: Openings::new(&markers),
+            markers,
+            limit,
+            state: State::Text,
+            gap: Gap::default(),
+            last: None,
+            has_sources: false,
+            code: CodeTracker::new(CODE_CONTEXT),
+            line_is_blank: true,
+            previous: None,
+            shown: String::new(),
+            followed: 0,
+            taken: 0,
+            parsed: 0,
+            looked_at: 0,
+        }
+    }
+
+    /// The answer goes on from this text, which was shown before and is not looked at again: it may end in code.
+    pub fn go_on_from(&mut self, text: &str) {
+        self.code.push(text);
+        self.gap.close();
+        let last_line = text.rsplit(['\n', '\r']).next().unwrap_or_default();
+        self.line_is_blank = last_line.chars().all(is_space);
+        self.previous = text.chars().next_back();
+    }
+
+    /// Takes more of the answer's text and appends what it is to `out`.
+    pub fn push(&mut self, delta: &str, out: &mut Vec<Item>) {
+        for c in delta.chars() {
+            self.taken += c.len_utf8() as u64;
+            self.take(c, out);
+        }
+        self.give_text(out);
+    }
+
+    /// The answer has ended: what was held back is released.
+    pub fn finish(&mut self, out: &mut Vec<Item>) {
+        loop {
+            match std::mem::replace(&mut self.state, State::Text) {
+                State::Text => break,
+                State::Opening(held, _) => self.not_an_opening(&held, out),
+                State::Body(body) => self.release(&body.held),
+            }
+        }
+        match self.last.take() {
+            Some(last) => {
+                self.give_text(out);
+                if !self.has_sources {
+                    out.push(Item::Sources(last.sources));
+                }
+            }
+            None => {
+                let white_space = self.gap.finish();
+                self.emit(&white_space);
+                self.give_text(out);
+            }
+        }
+    }
+
+    fn take(&mut self, c: char, out: &mut Vec<Item>) {
+        self.looked_at += 1;
+        match std::mem::replace(&mut self.state, State::Text) {
+            State::Text if is_space(c) => self.space(c),
+            State::Text if !self.openings.may_begin(c) => self.show(c.encode_utf8(&mut [0; 4])),
+            State::Text => {
+                let place = Place {
+                    line: self.line_is_blank,
+                    word: !self.previous.is_some_and(is_part_of_word),
+                };
+                self.open(c.into(), place, out);
+            }
+            State::Opening(mut held, place) => {
+                held.push(c);
+                self.open(held, place, out);
+            }
+            State::Body(mut body) => {
+                let step = if body.held.len() + c.len_utf8() > self.limit {
+                    Step::Wrong
+                } else {
+                    body.feed(c)
+                };
+                match step {
+                    Step::More => self.state = State::Body(body),
+                    Step::End => self.end(&body, out),
+                    Step::Wrong => {
+                        self.release(&body.held);
+                        self.take(c, out);
+                    }
+                }
+            }
+        }
+    }
+
+    fn space(&mut self, c: char) {
+        self.gap.push(c);
+        self.line_is_blank |= matches!(c, '\n' | '\r');
+        self.previous = Some(c);
+        if self.gap.is_full() {
+            self.show("");
+        }
+    }
+
+    /// `held` may be an opening, or the beginning of one.
+    fn open(&mut self, held: String, place: Place, out: &mut Vec<Item>) {
+        match self.openings.find(&held, place) {
+            Match::Possible => self.state = State::Opening(held, place),
+            Match::Found(kind) if !self.is_code(&held) => self.state = State::Body(Body::new(kind, held)),
+            Match::Found(_) | Match::No => self.not_an_opening(&held, out),
+        }
+    }
+
+    /// The first character is text; with the others it may begin again.
+    fn not_an_opening(&mut self, held: &str, out: &mut Vec<Item>) {
+        let mut characters = held.chars();
+        if let Some(c) = characters.next() {
+            self.show(c.encode_utf8(&mut [0; 4]));
+        }
+        for c in characters {
+            self.take(c, out);
+        }
+    }
+
+    /// Whether an opening that comes now stands in code.
+    fn is_code(&mut self, opening: &str) -> bool {
+        let (base, each) = MAX_PARSED;
+        if self.parsed > base + each * self.taken {
+            return true;
+        }
+        self.follow_code();
+        let held = self.last.as_ref().map_or("", |last| last.text.as_str());
+        let before = self.code.parsed_bytes();
+        let is_code = self
+            .code
+            .is_code(&(held.to_owned() + &self.gap.white_space()), opening);
+        self.parsed += self.code.parsed_bytes() - before;
+        is_code
+    }
+
+    /// Control text has ended, if it is any.
+    fn end(&mut self, body: &Body, out: &mut Vec<Item>) {
+        let Some(read) = json::parse(body.json()).and_then(|json| self.read(body.kind, json)) else {
+            return self.release(&body.held);
+        };
+        match (body.kind, read) {
+            (Kind::Sources { .. }, Some(Item::Sources(sources))) => self.hold(&body.held, sources),
+            (kind, item) => {
+                self.has_sources |= kind == Kind::Metadata && item.is_some();
+                self.give_text(out);
+                out.extend(item);
+                self.gap.cut();
+            }
+        }
+    }
+
+    /// What the JSON of control text is; `None` if it is not of the right type.
+    fn read(&self, kind: Kind, json: Value) -> Option<Option<Item>> {
+        match kind {
+            Kind::Values => read::values(json).map(|values| Some(Item::Values(values))),
+            Kind::Actions => read::actions(json).map(|actions| Some(Item::Actions(actions))),
+            Kind::Metadata | Kind::Sources { .. } => {
+                read::metadata(json).map(|sources| sources.map(Item::Sources))
+            }
+            Kind::Payload(index) => {
+                let marker = self.markers.get(index)?;
+                let data = (marker.parse)(&json).ok()?;
+                let kind = marker.kind.clone();
+                Some(Some(Item::Payload { kind, data }))
+            }
+        }
+    }
+
+    /// Holds sources back until it is known whether they are the last thing.
+    fn hold(&mut self, text: &str, sources: Vec<Source>) {
+        self.show_last();
+        self.last = Some(Last {
+            text: self.gap.close() + text,
+            sources,
+        });
+        self.went_by(text);
+    }
+
+    /// Shows what was held. The white space at its end may still belong to control text that follows.
+    fn release(&mut self, held: &str) {
+        let text = held.trim_end_matches(is_space);
+        self.show(text);
+        for c in held[text.len()..].chars() {
+            self.space(c);
+        }
+    }
+
+    fn show(&mut self, text: &str) {
+        self.show_last();
+        let white_space = self.gap.close();
+        self.emit(&white_space);
+        self.emit(text);
+        self.went_by(text);
+    }
+
+    fn show_last(&mut self) {
+        if let Some(last) = self.last.take() {
+            self.emit(&last.text);
+        }
+    }
+
+    /// This text, which does not end in white space, stands before what comes next.
+    fn went_by(&mut self, text: &str) {
+        if let Some(c) = text.chars().next_back() {
+            self.line_is_blank = false;
+            self.previous = Some(c);
+        }
+    }
+
+    fn emit(&mut self, text: &str) {
+        self.shown.push_str(text);
+    }
+
+    /// Brings what is known of the code up to date.
+    fn follow_code(&mut self) {
+        self.code.push(&self.shown[self.followed..]);
+        self.followed = self.shown.len();
+    }
+
+    /// How many bytes are kept here: a measure of the memory used.
+    #[cfg(test)]
+    pub(super) fn held_bytes(&self) -> usize {
+        let held = match &self.state {
+            State::Text => 0,
+            State::Opening(held, _) => held.len(),
+            State::Body(body) => body.held.len(),
+        };
+        let last = self.last.as_ref().map_or(0, |last| last.text.len());
+        held + last + self.gap.white_space().len() + self.shown.len() + self.code.kept_bytes()
+    }
+
+    fn give_text(&mut self, out: &mut Vec<Item>) {
+        if !self.shown.is_empty() {
+            self.follow_code();
+            self.followed = 0;
+            out.push(Item::Text(std::mem::take(&mut self.shown)));
+        }
+    }
+}
+
+/// Whether a marker behind this character would be a part of something else. A backslash makes plain text of what follows.
+fn is_part_of_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '\\')
+}

@@ -1,0 +1,142 @@
+//! White space that is not shown yet, because control text may follow that takes it along.
+
+/// The longest white space that is held back; what is longer is shown as it is.
+const MAX_GAP: usize = 1024;
+
+/// The white space between the last text that was shown and the next.
+#[derive(Debug, Default)]
+pub(super) struct Gap {
+    before: String,
+    /// What came after control text was taken out here; `None` if none was.
+    after: Option<String>,
+    /// Whether any text comes before.
+    follows_text: bool,
+}
+
+impl Gap {
+    pub fn push(&mut self, c: char) {
+        self.after.as_mut().unwrap_or(&mut self.before).push(c);
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.after.as_ref().unwrap_or(&self.before).len() >= MAX_GAP
+    }
+
+    /// Control text was taken out at this place.
+    pub fn cut(&mut self) {
+        self.before = self.white_space();
+        self.after = Some(String::new());
+    }
+
+    /// Text follows: gives the white space before it.
+    pub fn close(&mut self) -> String {
+        let white_space = self.white_space();
+        *self = Self {
+            follows_text: true,
+            ..Self::default()
+        };
+        white_space
+    }
+
+    /// The text ends here: gives the white space at its end, which is none where control text was.
+    pub fn finish(&mut self) -> String {
+        let gap = std::mem::take(self);
+        if gap.after.is_some() {
+            String::new()
+        } else {
+            gap.before
+        }
+    }
+
+    /// What is to be shown of the white space if text follows now.
+    ///
+    /// Of the line ends on both sides of control text the larger part stays, so that paragraphs stay apart and no empty
+    /// space is left; the indent is that of the line that follows, which may mean something.
+    pub fn white_space(&self) -> String {
+        let before = self.before.as_str();
+        let Some(after) = &self.after else {
+            return before.to_owned();
+        };
+        let (lines_after, indent_after) = split_indent(after);
+        if !self.follows_text {
+            return if lines_after.is_empty() {
+                String::new()
+            } else {
+                indent_after.into()
+            };
+        }
+        if lines_after.is_empty() {
+            return if before.is_empty() {
+                after.clone()
+            } else {
+                before.into()
+            };
+        }
+        let (lines_before, _) = split_indent(before);
+        if line_ends(lines_before) >= line_ends(lines_after) {
+            lines_before.to_owned() + indent_after
+        } else {
+            after.clone()
+        }
+    }
+}
+
+/// The white space up to its last line end, and the rest.
+fn split_indent(white_space: &str) -> (&str, &str) {
+    white_space.split_at(white_space.rfind(['\n', '\r']).map_or(0, |at| at + 1))
+}
+
+fn line_ends(white_space: &str) -> usize {
+    let bytes = white_space.as_bytes();
+    let ends = bytes.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count();
+    ends - bytes.windows(2).filter(|pair| pair == b"\r\n").count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn between(before: &str, after: &str) -> String {
+        let mut gap = Gap::default();
+        gap.close();
+        before.chars().for_each(|c| gap.push(c));
+        gap.cut();
+        after.chars().for_each(|c| gap.push(c));
+        gap.close()
+    }
+
+    #[test]
+    fn the_larger_gap_stays_and_the_indent_of_what_follows() {
+        for (before, after, shown) in [
+            ("\n\n", "\n", "\n\n"),
+            ("\n", "\n\n", "\n\n"),
+            (" ", "\n\n", "\n\n"),
+            (" ", " ", " "),
+            ("", " ", " "),
+            ("\n\n", " ", "\n\n"),
+            ("\n\n  ", "\n    ", "\n\n    "),
+            ("  \n", "\n", "  \n"),
+            ("\r\n", "\n\n", "\n\n"),
+            ("\r\n\r\n", "\r\n", "\r\n\r\n"),
+        ] {
+            assert_eq!(between(before, after), shown, "{before:?} and {after:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_stays_at_the_begin_but_an_indent_and_nothing_at_the_end() {
+        let mut gap = Gap::default();
+        gap.push('\n');
+        gap.cut();
+        "\n\n  ".chars().for_each(|c| gap.push(c));
+        assert_eq!(gap.white_space(), "  ");
+        assert_eq!(gap.finish(), "");
+    }
+
+    #[test]
+    fn without_control_text_white_space_stays_as_it_is() {
+        let mut gap = Gap::default();
+        " \n\t\r\n ".chars().for_each(|c| gap.push(c));
+        assert_eq!(gap.finish(), " \n\t\r\n ");
+    }
+}

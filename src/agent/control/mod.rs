@@ -1,0 +1,73 @@
+//! Control text: what a model writes for Parlor and not for the person, taken out of its answer while that streams.
+//!
+//! | control text | where | what it becomes |
+//! |---|---|---|
+//! | `SUGGESTED_VALUES: […]`, `SUGGESTED_ACTIONS: […]` | first on a line | [`Item::Values`], [`Item::Actions`] |
+//! | a page's marker and JSON, such as `SCHEMA_PROPOSAL: {…}` | anywhere at a word's begin | [`Item::Payload`] |
+//! | `<!-- METADATA: {…} -->` | anywhere | [`Item::Sources`] if it has any, else nothing: it imitates what history is enriched with |
+//! | `{"sources": […]}`, alone or in a fence | last in the answer | [`Item::Sources`], unless a comment had some |
+//!
+//! The markers may be bold, and their JSON may stand in a fence behind them: models write both. Behind list bullets or quotes
+//! they are not looked for, since an empty bullet would stay. What tells a use from a mention is that JSON of the right type
+//! follows; suggestions must be first on a line as well, because a page's marker is the page's own word, while people do
+//! talk about those two.
+//!
+//! Nothing in code is control text: fenced, indented or in backticks, as [`markdown`](crate::markdown) reads it, nor what
+//! may yet turn out to be code. What turns out not to be control text (invalid, of the wrong type, too long, unfinished) is
+//! released as it came, and not looked through again. So a text without control text goes through unchanged, and where
+//! it was cut doesn't matter.
+//!
+//! This is for what the model itself says. What a person writes, what tools return and what pages contain never come
+//! through here and so never become structure; what the model repeats of them is its own text and does.
+//! Whether a suggested action exists, or a source was really found, is for others to check.
+
+use serde_json::Value;
+
+use crate::protocol::{Source, SuggestedAction, SuggestedValue};
+
+pub use self::filter::ControlFilter;
+
+mod body;
+mod filter;
+mod gap;
+mod json;
+mod opening;
+mod read;
+
+#[cfg(test)]
+mod tests;
+
+/// The longest control text that is taken, in bytes, unless something else is asked for.
+pub const DEFAULT_LIMIT: usize = 64 * 1024;
+
+/// Reads a payload: its data as the page wants it, or why it is none.
+pub type ParsePayload = fn(&Value) -> Result<Value, String>;
+
+/// What a page lets the model write before a payload.
+#[derive(Clone, Debug)]
+pub struct Marker {
+    /// Such as `SCHEMA_PROPOSAL:`.
+    pub marker: String,
+    /// The payload's type, such as `schema_proposal`.
+    pub kind: String,
+    pub parse: ParsePayload,
+}
+
+/// What an answer consists of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    /// Text for the person.
+    Text(String),
+    /// They replace those that came before.
+    Values(Vec<SuggestedValue>),
+    /// They replace those that came before.
+    Actions(Vec<SuggestedAction>),
+    /// Each counts, in order.
+    Payload { kind: String, data: Value },
+    /// They replace those that came before.
+    Sources(Vec<Source>),
+}
+
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r')
+}

@@ -1,0 +1,270 @@
+//! Answers as models write them.
+
+use super::*;
+
+#[test]
+fn suggestions_at_the_end_leave_the_text_without_a_gap() {
+    assert_eq!(
+        read(&format!("Shall I?\n\n{VALUES}\n")),
+        [text("Shall I?"), yes()]
+    );
+    assert_eq!(read(VALUES), [yes()]);
+    assert_eq!(read(&format!("\n  {VALUES}")), [yes()]);
+}
+
+#[test]
+fn suggestions_in_the_middle_leave_the_paragraphs_apart() {
+    assert_eq!(
+        read(&format!("One.\n\n{VALUES}\n\nTwo.\n")),
+        [text("One."), yes(), text("\n\nTwo.\n")]
+    );
+    assert_eq!(
+        read(&format!("One.\r\n{VALUES}\r\n\r\n    code\r\n")),
+        [text("One."), yes(), text("\r\n\r\n    code\r\n")]
+    );
+    assert_eq!(read(&format!("{VALUES}\n\nTwo.")), [yes(), text("Two.")]);
+}
+
+#[test]
+fn the_marker_may_be_bold_and_its_json_in_a_fence_or_over_lines() {
+    let list = "[\n  {\"label\": \"Yes\",\n   \"value\": \"yes\"}\n]";
+    for answer in [
+        format!("**SUGGESTED_VALUES:** {list}"),
+        format!("**SUGGESTED_VALUES**: {list}"),
+        format!("__SUGGESTED_VALUES:__\n\n{list}"),
+        format!("SUGGESTED_VALUES:\n```json\n{list}\n```"),
+        format!("SUGGESTED_VALUES: ```\n{list}```"),
+        format!("SUGGESTED_VALUES:\r\n````json\r\n{list}\r\n````\r\n"),
+        format!("SUGGESTED_VALUES:{list}"),
+    ] {
+        assert_eq!(read(&answer), [yes()], "{answer}");
+    }
+}
+
+#[test]
+fn strings_may_have_brackets_escapes_and_line_ends() {
+    let answer = "SUGGESTED_VALUES: [{\"label\":\"]}\\\" \\\\\",\"value\":\"two\nlines, \\u00e9 {[\"}]";
+    assert_eq!(read(answer), [values("]}\" \\", "two\nlines, é {[")]);
+}
+
+#[test]
+fn actions_have_a_handler_and_may_have_data_and_a_style() {
+    let answer = r#"SUGGESTED_ACTIONS: [
+        {"label": "Apply", "action": "apply", "handler": "server", "data": {"id": 12, "weight": 0.5}, "style": "primary"},
+        {"label": "Close", "action": "close_chat", "handler": "client", "data": null, "icon": "x"},
+        {"label": "Drop", "action": "drop", "handler": "client", "style": "warning"},
+        {"label": "Odd", "action": "odd", "handler": "client", "style": "rainbow"}
+    ]"#;
+    let action = |label: &str, action: &str, handler, data: Option<&str>, style| SuggestedAction {
+        label: label.into(),
+        action: action.into(),
+        handler,
+        data: data.map(str::to_owned),
+        style,
+    };
+    let (client, secondary) = (ActionHandler::Client, ActionStyle::Secondary);
+    let apply = Some(r#"{"id":12,"weight":0.5}"#);
+    assert_eq!(
+        read(answer),
+        [Item::Actions(vec![
+            action(
+                "Apply",
+                "apply",
+                ActionHandler::Server,
+                apply,
+                ActionStyle::Primary
+            ),
+            action("Close", "close_chat", client, None, secondary),
+            action("Drop", "drop", client, None, ActionStyle::Warning),
+            action("Odd", "odd", client, None, secondary),
+        ])]
+    );
+}
+
+#[test]
+fn a_payload_may_stand_in_a_line_and_leaves_the_words_around_it() {
+    assert_eq!(
+        read(&format!("Here's my proposal: {SCHEMA} What do you think?")),
+        [
+            text("Here's my proposal:"),
+            proposal(),
+            text(" What do you think?")
+        ]
+    );
+    assert_eq!(
+        read(&format!("See ({SCHEMA}).")),
+        [text("See ("), proposal(), text(").")]
+    );
+    assert_eq!(
+        read(&format!("See: **SCHEMA_PROPOSAL:** {}", &SCHEMA[17..])),
+        [text("See:"), proposal()]
+    );
+}
+
+#[test]
+fn all_payloads_are_kept_in_order_and_suggestions_each_time() {
+    let second = r#"SCHEMA_PROPOSAL: {"fields":[]}"#;
+    let no = VALUES.replace("es\"", "o\"");
+    let answer = format!("{SCHEMA}\n{VALUES}\n{second}\n{no}");
+    let kind = "schema_proposal".into();
+    let data = json!({"fields": []});
+    assert_eq!(
+        read(&answer),
+        [
+            proposal(),
+            yes(),
+            Item::Payload { kind, data },
+            values("Yo", "yo")
+        ]
+    );
+}
+
+#[test]
+fn sources_are_taken_in_both_spellings_and_once() {
+    for (end, sources) in [
+        (METADATA.to_owned(), source_a()),
+        (METADATA.replace('\n', " "), source_a()),
+        (METADATA.replace('\n', ""), source_a()),
+        (METADATA.replace('\n', "\r\n"), source_a()),
+        (SOURCES.to_owned(), source_b()),
+        (format!("```json\n{SOURCES}\n```\n"), source_b()),
+        (format!("```\r\n{SOURCES}\r\n```"), source_b()),
+        (format!("{METADATA}\n\n{SOURCES}\n"), source_a()),
+        (format!("{SOURCES}\n{METADATA}\n"), source_a()),
+        (format!("```json\n{SOURCES}\n```\n{METADATA}"), source_a()),
+    ] {
+        assert_eq!(
+            read(&format!("It is so.\n\n{end}")),
+            [text("It is so."), sources],
+            "{end}"
+        );
+    }
+}
+
+#[test]
+fn sources_and_suggestions_come_in_any_order() {
+    let answer = format!("Yes.\n\n{SOURCES}\n\n{VALUES}\n");
+    assert_eq!(read(&answer), [text("Yes."), yes(), source_b()]);
+    let answer = format!("Yes.\n\n{VALUES}\n\n{SOURCES}\n");
+    assert_eq!(read(&answer), [text("Yes."), yes(), source_b()]);
+}
+
+#[test]
+fn sources_as_plain_json_are_text_unless_they_are_last() {
+    for answer in [
+        format!("{SOURCES}\n\nThat was it.\n"),
+        format!("Like so:\n\n```json\n{SOURCES}\n```\n\nor so:\n\n```json\n{{}}\n```\n"),
+        format!("As in {SOURCES}"),
+    ] {
+        assert_text(&answer);
+    }
+    assert_eq!(
+        read(&format!("{SOURCES}\n\n{VALUES}\n\nThat was it.\n{SOURCES}")),
+        [yes(), text(&format!("{SOURCES}\n\nThat was it.")), source_b()]
+    );
+    assert_eq!(
+        read(&format!("{SOURCES}\n{SOURCES}")),
+        [text(SOURCES), source_b()]
+    );
+}
+
+#[test]
+fn imitated_history_metadata_never_reach_the_person() {
+    assert_eq!(read(&format!("{IMITATION}\nHello.")), [text("Hello.")]);
+    assert_eq!(
+        read(&format!("{IMITATION} Hello.\n\n{METADATA}")),
+        [text("Hello."), source_a()]
+    );
+    assert_eq!(read(&format!("Hello.{IMITATION}\n")), [text("Hello.")]);
+    assert_eq!(
+        read(&format!(
+            "One.\n{}\nTwo.",
+            IMITATION.replace("timestamp", "tools_used")
+        )),
+        [text("One.\nTwo.")]
+    );
+}
+
+#[test]
+fn metadata_in_the_middle_are_taken_too() {
+    assert_eq!(
+        read(&format!("One.\n\n{METADATA}\n\nTwo.")),
+        [text("One."), source_a(), text("\n\nTwo.")]
+    );
+}
+
+#[test]
+fn long_lists_and_long_entries_keep_what_fits() {
+    let entry = |label: &str| json!({"label": label, "value": "v"});
+    let many: Vec<_> = (0..20).map(|index| entry(&index.to_string())).collect();
+    let Some(Item::Values(kept)) = read(&format!("SUGGESTED_VALUES: {}", json!(many))).pop() else {
+        panic!("there are values");
+    };
+    let labels: Vec<_> = kept.iter().map(|value| value.label.as_str()).collect();
+    assert_eq!(
+        labels,
+        ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"]
+    );
+
+    let longest = "é".repeat(read::MAX_LABEL);
+    let list = json!([entry(&(longest.clone() + "x")), entry(&longest), entry(" ")]);
+    assert_eq!(
+        read(&format!("SUGGESTED_VALUES: {list}")),
+        [values(&longest, "v")]
+    );
+    assert_eq!(read("SUGGESTED_VALUES: []"), [Item::Values(Vec::new())]);
+}
+
+#[test]
+fn text_is_given_out_as_soon_as_it_cannot_be_control_text() {
+    let mut filter = filter();
+    for (delta, given) in [
+        ("Hello", "Hello"),
+        (", wor", ", wor"),
+        ("ld. ", "ld."),
+        ("S", ""),
+        ("o", " So"),
+        ("\n", ""),
+        ("SUGG", ""),
+        ("EST", ""),
+        ("S", "\nSUGGESTS"),
+        (" <", ""),
+        ("!-- a", " <!-- a"),
+        ("\n[", "\n["),
+        ("\n{", ""),
+        ("\"a", "\n{\"a"),
+        ("\nSUGGESTED_VALUES: ", ""),
+        ("t", "\nSUGGESTED_VALUES: t"),
+        ("\nSUGGESTED_VALUES: [{\"la", ""),
+        ("bel\": x", "\nSUGGESTED_VALUES: [{\"label\": x"),
+        ("\n```", ""),
+        ("rust", "\n```rust"),
+        ("\nSUGGESTED_VALUES: [", "\nSUGGESTED_VALUES: ["),
+    ] {
+        let mut out = Vec::new();
+        filter.push(delta, &mut out);
+        let expected: Vec<_> = Some(given)
+            .filter(|given| !given.is_empty())
+            .map(text)
+            .into_iter()
+            .collect();
+        assert_eq!(out, expected, "after {delta:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_goes_on_knows_where_it_stands() {
+    let go_on = |before: &str, answer: &str| {
+        let mut filter = filter();
+        filter.go_on_from(before);
+        items(filter, [answer])
+    };
+    assert_eq!(go_on("Text.\n", VALUES), [yes()]);
+    assert_eq!(go_on("Text. ", VALUES), [text(VALUES)]);
+    assert_eq!(go_on("```\n", VALUES), [text(VALUES)]);
+    assert_eq!(go_on("MY_", SCHEMA), [text(SCHEMA)]);
+    assert_eq!(
+        go_on("Text.", &format!("\n\n{VALUES}\n\nMore.")),
+        [yes(), text("\n\nMore.")]
+    );
+}

@@ -1,0 +1,175 @@
+//! Whether a text ends in code is known from its end alone, and is what the parser says of the whole.
+
+use proptest::prelude::*;
+
+use super::super::{Block, CodeTracker, Inline, parse};
+use super::{corpus, examples};
+
+/// A word that stands nowhere else.
+const WORD: &str = "qqqq";
+
+fn ends_in_code(text: &str, limit: usize) -> bool {
+    let mut tracker = CodeTracker::new(limit);
+    for c in text.chars() {
+        tracker.push(c.encode_utf8(&mut [0; 4]));
+    }
+    tracker.is_code("", WORD)
+}
+
+/// Whether these words stand in code, as the person sees it.
+pub fn shows_as_code(blocks: &[Block], words: &str) -> bool {
+    blocks.iter().any(|block| match block {
+        Block::Paragraph(inlines) | Block::Heading { inlines, .. } => in_inlines(inlines, words),
+        Block::Code { text, .. } => text.contains(words),
+        Block::Quote(blocks) | Block::Footnote { blocks, .. } => shows_as_code(blocks, words),
+        Block::List { items, .. } => items.iter().any(|item| shows_as_code(&item.blocks, words)),
+        Block::Table { header, rows, .. } => {
+            let mut cells = header.iter().chain(rows.iter().flatten());
+            cells.any(|cell| in_inlines(cell, words))
+        }
+        Block::Rule | Block::Html(_) => false,
+    })
+}
+
+fn in_inlines(inlines: &[Inline], words: &str) -> bool {
+    inlines.iter().any(|inline| match inline {
+        Inline::Code(text) => text.contains(words),
+        Inline::Emphasis(inlines) | Inline::Strong(inlines) | Inline::Strikethrough(inlines) => {
+            in_inlines(inlines, words)
+        }
+        Inline::Link { children, .. } => in_inlines(children, words),
+        _ => false,
+    })
+}
+
+/// Whether a word between the two is in code, by the parser's reading of all of it.
+fn word_is_in_code(before: &str, after: &str) -> bool {
+    shows_as_code(&parse(&format!("{before}{WORD}{after}")), WORD)
+}
+
+#[test]
+fn places_in_code_are_known() {
+    for (text, expected) in [
+        ("", false),
+        ("text ", false),
+        ("```\n", true),
+        ("```\ncode\n```\n", false),
+        ("~~~\n```\n", true),
+        ("```js", true),
+        ("````\n```\n", true),
+        ("1. one\n\n   ```\n   ", true),
+        ("1. one\n\n   ```\n", false),
+        ("> ```\n> ", true),
+        ("> ```\n", false),
+        ("    ", true),
+        ("text\n    ", false),
+        ("- a\n\n      ", true),
+        ("- a\n\n    ", false),
+        ("`a` b ", false),
+        ("`a", true),
+        ("``a` ", true),
+        ("\\`a ", false),
+        ("\\\\`a ", true),
+        ("a\n`b\n", true),
+        ("`a\n\n", false),
+        ("# `a\n", false),
+        ("<a href=\"`\">`", true),
+        ("<div>\n", false),
+        ("<!--\n```\n-->\n", false),
+        ("| a | b |\n|---|---|\n| `b | c ", false),
+    ] {
+        assert_eq!(ends_in_code(text, 1 << 20), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn a_block_that_is_too_long_is_taken_for_code_unless_it_is_a_fence_a_table_or_a_list() {
+    let item = format!("- {}", "item ".repeat(100));
+    let words = "words ".repeat(100);
+    for (text, expected) in [
+        (words.clone(), true),
+        (format!("{words}\n"), true),
+        (format!("{words}\n\n"), false),
+        (format!("{words}\n```\n"), true),
+        (format!("{words}\n```\n```\n"), false),
+        (format!("{words}\n\n`a` "), false),
+        (format!("{words}\n\n`a "), true),
+        (format!("{item}\n\n"), true),
+        (format!("```\n{}", "x\n".repeat(500)), true),
+        (format!("```\n{}```\n", "x\n".repeat(500)), false),
+        (format!("| a |\n|---|\n{}", "| b |\n".repeat(500)), false),
+        (format!("{}  ", "- item\n".repeat(500)), false),
+        (format!("{}  ```\n  ", "- item\n".repeat(500)), true),
+        ("A paragraph.\n\n".repeat(500), false),
+    ] {
+        assert_eq!(ends_in_code(&text, 100), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn examples_are_read_as_the_parser_does() {
+    for (number, text) in examples() {
+        for (at, _) in text.char_indices() {
+            let (before, after) = text.split_at(at);
+            let known = ends_in_code(before, 1 << 20);
+            assert!(
+                known || !word_is_in_code(before, after),
+                "example {number} at {at}: {text:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_line_that_may_become_the_head_of_a_table_is_not_known() {
+    let (before, after) = ("`a | ` ", " `\n|---|---|\n");
+    assert!(!word_is_in_code(before, ""));
+    assert!(word_is_in_code(before, after));
+    assert!(ends_in_code(before, 1 << 20));
+}
+
+#[test]
+fn what_may_become_the_end_of_a_definition_is_kept() {
+    let before = "[a]: /u\n\"a ` b\nc\"\nd ` ";
+    assert!(word_is_in_code(before, "`"));
+    assert!(ends_in_code(before, 16));
+}
+
+#[test]
+fn what_comes_next_decides_whether_it_goes_on_a_table() {
+    let mut tracker = CodeTracker::new(1 << 20);
+    tracker.push("| a |\n|---|\n    ");
+    assert!(!tracker.is_code("", "word"));
+    assert!(tracker.is_code("", "<!-- comment"));
+    assert!(!tracker.is_code("\n", "```json\n{"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn what_is_code_is_never_taken_for_text(
+        before in prop::collection::vec(prop::sample::select(corpus::SNIPPETS), 0..14),
+        after in prop::collection::vec(prop::sample::select(corpus::SNIPPETS), 0..6),
+    ) {
+        let (before, after) = (before.concat(), after.concat());
+        let known = ends_in_code(&before, 1 << 20);
+        prop_assert!(known || !word_is_in_code(&before, &after));
+        // Where nothing could be a code span, it is known exactly. What stands behind a fence is not in the code itself.
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        if !before.contains('`') && !line.contains("~~~") {
+            prop_assert_eq!(known, word_is_in_code(&before, ""));
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_text_is_enough_to_know(
+        text in prop::collection::vec(prop::sample::select(corpus::SNIPPETS), 0..80),
+    ) {
+        let text = text.concat();
+        let mut tracker = CodeTracker::new(40);
+        tracker.push(&text);
+        let (near, far) = (tracker.is_code("", WORD), ends_in_code(&text, 1 << 20));
+        prop_assert!(near == far || near && tracker.is_unsure());
+    }
+}

@@ -1,0 +1,89 @@
+//! What an answer offers beside its text: values to send, actions to take, sources to look up.
+//!
+//! The model writes them as control text, and `agent::control` on the server reads that; here is what both halves know.
+
+use serde::{Deserialize, Serialize};
+
+/// Something to say next: a click sends the value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuggestedValue {
+    pub label: String,
+    pub value: String,
+}
+
+/// Something to do next: a button.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuggestedAction {
+    pub label: String,
+    /// The name under which the page or the server knows it.
+    pub action: String,
+    pub handler: ActionHandler,
+    /// What goes with the action, as JSON text: the page hands it on and does not look into it, and reading any JSON there
+    /// is would make the WASM larger (see [`json`](super::json)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
+    #[serde(default)]
+    pub style: ActionStyle,
+}
+
+/// Who performs an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActionHandler {
+    /// The page, which has registered it.
+    Client,
+    /// The server, as the person's next turn.
+    Server,
+}
+
+/// How an action's button looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActionStyle {
+    Primary,
+    #[default]
+    Secondary,
+    /// For what cannot be undone.
+    Warning,
+}
+
+/// Where a statement comes from, as the model says. Whether a tool really returned it is for others to check, and so is
+/// whether its address may be a link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    #[serde(default)]
+    pub title: String,
+    pub url: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::json;
+
+    #[test]
+    fn an_action_is_read_in_the_browser_as_the_server_wrote_it() {
+        let action = SuggestedAction {
+            label: "Save".into(),
+            action: "save_article".into(),
+            handler: ActionHandler::Server,
+            data: Some(r#"{"weight":0.5}"#.into()),
+            style: ActionStyle::Primary,
+        };
+        let wire = serde_json::to_string(&action).unwrap();
+        assert_eq!(json::read::<SuggestedAction>(wire.as_bytes()), Ok(action));
+    }
+
+    #[test]
+    fn an_action_without_data_and_style_is_a_secondary_one() {
+        let wire = br#"{"label":"Close","action":"close_chat","handler":"client"}"#;
+        let action = SuggestedAction {
+            label: "Close".into(),
+            action: "close_chat".into(),
+            handler: ActionHandler::Client,
+            data: None,
+            style: ActionStyle::Secondary,
+        };
+        assert_eq!(json::read::<SuggestedAction>(wire), Ok(action));
+    }
+}
