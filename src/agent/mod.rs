@@ -5,7 +5,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use self::ends::{broke_off, empty_answer, held_back, no_answer_after_tools, shut_down, timed_out, too_much};
+use self::{
+    control::ControlFilter,
+    ends::{broke_off, empty_answer, held_back, no_answer_after_tools, shut_down, timed_out, too_much},
+};
 use crate::{
     protocol::{
         AssistantMessage, EventBody, Part, RunError, RunStatus, Timestamp, ToolProgress,
@@ -17,6 +20,7 @@ use crate::{
 mod calls;
 pub mod control;
 mod ends;
+mod said;
 
 pub use calls::{Asked, Done, Plan, Toolbox};
 
@@ -47,6 +51,8 @@ pub struct Agent {
     max_iterations: usize,
     /// The tool calls that the model is asking for in the present answer.
     asked: Vec<Asked>,
+    /// Takes out of the present answer what is not for the person.
+    filter: ControlFilter,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +142,7 @@ impl Agent {
             tools,
             max_iterations,
             asked: Vec::new(),
+            filter: ControlFilter::new(Vec::new(), control::DEFAULT_LIMIT),
         }
     }
 
@@ -206,13 +213,9 @@ impl Agent {
                 })]
             }
             ModelEvent::Text(text) => {
-                let (part, offset) = self.place(|part| matches!(part, Part::Text { .. }));
-                vec![self.log(EventBody::TextDelta {
-                    node: self.node,
-                    part,
-                    offset,
-                    text,
-                })]
+                let mut items = Vec::new();
+                self.filter.push(&text, &mut items);
+                self.take_in(items)
             }
             ModelEvent::ToolCall { index, id, name } => self.begins_to_ask(index, id, name),
             ModelEvent::ToolArguments { index, delta } => {
@@ -223,25 +226,35 @@ impl Agent {
             }
             // What it costs is not shown yet.
             ModelEvent::Usage(_) => Vec::new(),
-            ModelEvent::Finished(FinishReason::ContentFilter) => {
-                self.end(RunStatus::Failed, Some(held_back()), at)
+            ModelEvent::Finished(reason) => {
+                let mut items = Vec::new();
+                self.filter.finish(&mut items);
+                let mut effects = self.take_in(items);
+                effects.extend(self.finished(reason, at));
+                effects
             }
+        }
+    }
+
+    /// The model has said why it stopped.
+    fn finished(&mut self, reason: FinishReason, at: Timestamp) -> Vec<Effect> {
+        match reason {
+            FinishReason::ContentFilter => self.end(RunStatus::Failed, Some(held_back()), at),
             // Some servers name another reason, though there are calls.
-            ModelEvent::Finished(_) if !self.asked.is_empty() => self.ask_tools(at),
-            ModelEvent::Finished(_) if self.message.is_empty() => {
-                self.end(RunStatus::Failed, Some(empty_answer()), at)
-            }
-            ModelEvent::Finished(_) if !self.may_use_tools() && self.message.nodes.len() <= self.node => {
+            _ if !self.asked.is_empty() => self.ask_tools(at),
+            _ if self.message.is_empty() => self.end(RunStatus::Failed, Some(empty_answer()), at),
+            _ if !self.may_use_tools() && self.message.nodes.len() <= self.node => {
                 let error = no_answer_after_tools(self.max_iterations);
                 self.end(RunStatus::Failed, Some(error), at)
             }
-            ModelEvent::Finished(_) => self.end(RunStatus::Complete, None, at),
+            _ => self.end(RunStatus::Complete, None, at),
         }
     }
 
     /// Calls the model, to fill the next node.
     fn think(&mut self) -> Vec<Effect> {
         self.node = self.message.nodes.len();
+        self.filter = said::filter_for(&self.message);
         self.phase = Phase::Calling;
         self.retries = 0;
         let status = EventBody::Status {

@@ -13,7 +13,7 @@ use super::parse::{options, push_normalized};
 const NEXT: &str = "x y";
 
 /// A growing text, of which it can be asked whether it ends in code.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CodeTracker {
     /// The end of the text, normalised, from a place on from which it is read like the whole.
     text: String,

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ConversationId, Json, MessageId, RunError, RunStatus, Timestamp, ToolProgress, ToolStatus,
+    ConversationId, Json, MessageId, RunError, RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp,
+    ToolProgress, ToolStatus,
     flat::{FlatEvent, FlatNotice},
 };
 
@@ -135,6 +136,12 @@ pub enum EventBody {
     },
     /// The run waits for a person: no task works on it until its questions are answered.
     Waiting,
+    /// What the person may want to say next. It replaces what was suggested before.
+    SuggestedValues { values: Vec<SuggestedValue> },
+    /// What the person may want done next. It replaces what was suggested before.
+    SuggestedActions { actions: Vec<SuggestedAction> },
+    /// Where the answer has it from. It replaces what was said before.
+    Sources { sources: Vec<Source> },
     /// The run ended: the model finished.
     Complete { ended_at: Timestamp },
     /// The run ended: a person stopped it.

@@ -11,7 +11,8 @@ use serde::{
 
 use super::{
     AssistantMessage, ConversationId, Event, EventBody, Fraction, Json, Message, MessageBody, MessageId,
-    Node, Notice, Part, Position, RunError, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus, json,
+    Node, Notice, Part, Position, RunError, RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp,
+    ToolCall, ToolProgress, ToolStatus, json,
 };
 
 /// Why an object is not one of ours.
@@ -58,16 +59,21 @@ pub struct FlatEvent {
     data: Option<Json>,
     output: Option<String>,
     started_at: Option<Timestamp>,
+    values: Option<Vec<SuggestedValue>>,
+    actions: Option<Vec<SuggestedAction>>,
+    sources: Option<Vec<Source>>,
 }
 
 /// `fields!(flat => Kind { a, b; c } with d)`: the kind with these fields, of which only those after the semicolon may be
-/// missing, and one that was read before.
+/// missing. Those of `with` were read before.
 macro_rules! fields {
-    ($flat:ident => $($kind:ident)::+ { $($field:ident),* $(; $($optional:ident),*)? } $(with $read:ident)?) => {
+    (
+        $flat:ident => $($kind:ident)::+ { $($field:ident),* $(; $($optional:ident),*)? } $(with $($read:ident),+)?
+    ) => {
         $($kind)::+ {
             $($field: $flat.$field.ok_or(NotOurs::Missing(stringify!($field)))?,)*
             $($($optional: $flat.$optional,)*)?
-            $($read,)?
+            $($($read,)+)?
         }
     };
 }
@@ -129,6 +135,9 @@ impl TryFrom<FlatEvent> for Event {
                 } with status)
             }
             "waiting" => EventBody::Waiting,
+            "suggested_values" => fields!(flat => EventBody::SuggestedValues { values }),
+            "suggested_actions" => fields!(flat => EventBody::SuggestedActions { actions }),
+            "sources" => fields!(flat => EventBody::Sources { sources }),
             "empty" => EventBody::Empty,
             _ => return Err(NotOurs::Unknown(flat.r#type)),
         };
@@ -154,6 +163,9 @@ pub struct FlatMessage {
     nodes: Option<Vec<Node>>,
     activity: Option<String>,
     error: Option<RunError>,
+    suggested_values: Option<Vec<SuggestedValue>>,
+    suggested_actions: Option<Vec<SuggestedAction>>,
+    sources: Option<Vec<Source>>,
     ended_at: Option<Timestamp>,
 }
 
@@ -170,6 +182,9 @@ impl TryFrom<FlatMessage> for Message {
             nodes: flat.nodes,
             activity: flat.activity,
             error: flat.error,
+            suggested_values: flat.suggested_values,
+            suggested_actions: flat.suggested_actions,
+            sources: flat.sources,
             ended_at: flat.ended_at,
         };
         Ok(Self {
@@ -191,18 +206,24 @@ pub struct FlatBody {
     nodes: Option<Vec<Node>>,
     activity: Option<String>,
     error: Option<RunError>,
+    suggested_values: Option<Vec<SuggestedValue>>,
+    suggested_actions: Option<Vec<SuggestedAction>>,
+    sources: Option<Vec<Source>>,
     ended_at: Option<Timestamp>,
 }
 
 impl TryFrom<FlatBody> for MessageBody {
     type Error = NotOurs;
 
-    fn try_from(flat: FlatBody) -> Result<Self, NotOurs> {
+    fn try_from(mut flat: FlatBody) -> Result<Self, NotOurs> {
+        let suggested_values = flat.suggested_values.take().unwrap_or_default();
+        let suggested_actions = flat.suggested_actions.take().unwrap_or_default();
+        let sources = flat.sources.take().unwrap_or_default();
         Ok(match flat.role.as_str() {
             "user" => fields!(flat => Self::User { text }),
             "assistant" => Self::Assistant(fields!(flat => AssistantMessage {
                 model, status, nodes; activity, error, ended_at
-            })),
+            } with suggested_values, suggested_actions, sources)),
             _ => return Err(NotOurs::Unknown(flat.role)),
         })
     }
@@ -360,6 +381,19 @@ mod tests {
                 ended_at: at,
             },
             EventBody::Waiting,
+            EventBody::SuggestedValues {
+                values: vec![SuggestedValue {
+                    label: text.clone(),
+                    value: text.clone(),
+                }],
+            },
+            EventBody::SuggestedActions { actions: Vec::new() },
+            EventBody::Sources {
+                sources: vec![Source {
+                    title: text.clone(),
+                    url: text.clone(),
+                }],
+            },
             EventBody::Complete { ended_at: at },
             EventBody::Cancelled { ended_at: at },
             EventBody::Error {
@@ -391,6 +425,9 @@ mod tests {
                 | EventBody::ToolProgress { .. }
                 | EventBody::ToolComplete { .. }
                 | EventBody::Waiting
+                | EventBody::SuggestedValues { .. }
+                | EventBody::SuggestedActions { .. }
+                | EventBody::Sources { .. }
                 | EventBody::Complete { .. }
                 | EventBody::Cancelled { .. }
                 | EventBody::Error { .. }
@@ -429,6 +466,10 @@ mod tests {
         ];
         let mut answer = AssistantMessage::started("endpoint/model");
         answer.nodes.push(Node { parts });
+        answer.sources.push(Source {
+            title: "title".into(),
+            url: "https://example.org".into(),
+        });
         for body in [
             MessageBody::User { text: "hi".into() },
             MessageBody::Assistant(answer),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    MessageId, Timestamp, ToolCall, ToolStatus,
+    MessageId, Source, SuggestedAction, SuggestedValue, Timestamp, ToolCall, ToolStatus,
     flat::{FlatBody, FlatMessage, FlatPart},
 };
 
@@ -22,6 +22,8 @@ pub struct Message {
 /// What differs by who wrote the message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case", try_from = "FlatBody")]
+// There are as many answers as questions, and a box would be one more thing to read in the browser.
+#[allow(clippy::large_enum_variant)]
 pub enum MessageBody {
     /// Written by the person.
     User { text: String },
@@ -43,6 +45,15 @@ pub struct AssistantMessage {
     /// Why the run failed or was interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RunError>,
+    /// What the person may want to say next.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suggested_values: Vec<SuggestedValue>,
+    /// What the person may want done next.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suggested_actions: Vec<SuggestedAction>,
+    /// Where the answer has it from: what its tools really had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Source>,
     /// When the run ended; `None` while it has not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
@@ -181,6 +192,9 @@ impl AssistantMessage {
             nodes: Vec::new(),
             activity: None,
             error: None,
+            suggested_values: Vec::new(),
+            suggested_actions: Vec::new(),
+            sources: Vec::new(),
             ended_at: None,
         }
     }

@@ -18,6 +18,7 @@ mod service;
 mod service_tests;
 #[cfg(test)]
 mod test_call;
+pub mod web;
 pub mod web_search;
 
 use std::{borrow::Cow, fmt, time::Duration};

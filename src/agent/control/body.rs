@@ -12,7 +12,7 @@ use super::{
 const MAX_INFO: usize = 16;
 
 /// Control text that is arriving. All of it is held until its end shows whether it is any.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Body {
     pub kind: Kind,
     /// All of it, as it came, the opening included.
@@ -25,7 +25,7 @@ pub(super) struct Body {
     phase: Phase,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Phase {
     /// The JSON or its fence begins next.
     Before,

@@ -21,7 +21,7 @@ pub(super) const CODE_CONTEXT: usize = 32 * 1024;
 pub(super) const MAX_PARSED: (u64, u64) = (1024 * 1024, 4);
 
 /// Splits one answer's text into what the person sees and what it asks Parlor to do.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ControlFilter {
     markers: Vec<Marker>,
     openings: Openings,
@@ -50,7 +50,7 @@ pub struct ControlFilter {
     pub(super) looked_at: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum State {
     Text,
     /// What is held may be the beginning of an opening.
@@ -59,7 +59,7 @@ enum State {
 }
 
 /// What [`ControlFilter::last`] holds, with the white space before it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Last {
     text: String,
     sources: Vec<Source>,

@@ -4,7 +4,7 @@
 const MAX_GAP: usize = 1024;
 
 /// The white space between the last text that was shown and the next.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Gap {
     before: String,
     /// What came after control text was taken out here; `None` if none was.

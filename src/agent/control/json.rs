@@ -10,7 +10,7 @@ use serde_json::Value;
 const MAX_DEPTH: usize = 64;
 
 /// Follows one object or array from its first character to its last.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Scanner {
     /// For each object or array that is open, whether it is an object.
     open: Vec<bool>,

@@ -39,21 +39,21 @@ pub(super) enum Match {
 }
 
 /// Every way in which control text may begin.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Openings {
     all: Vec<Opening>,
     /// The characters with which they begin.
     first: String,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Opening {
     kind: Kind,
     needs: Place,
     pieces: Vec<Piece>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Piece {
     Text(String),
     /// White space, or none.

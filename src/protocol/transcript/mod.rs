@@ -181,6 +181,18 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
             run.activity = Some(message.clone());
             Some(RunTouched::Run)
         }
+        EventBody::SuggestedValues { values } => {
+            run.suggested_values.clone_from(values);
+            Some(RunTouched::Run)
+        }
+        EventBody::SuggestedActions { actions } => {
+            run.suggested_actions.clone_from(actions);
+            Some(RunTouched::Run)
+        }
+        EventBody::Sources { sources } => {
+            run.sources.clone_from(sources);
+            Some(RunTouched::Run)
+        }
         EventBody::Waiting => {
             run.status = RunStatus::Waiting;
             run.activity = None;

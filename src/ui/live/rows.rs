@@ -10,8 +10,8 @@ use leptos::prelude::*;
 
 use super::{lost::Lost, older::Older, outbox::Underway, part::PartRow};
 use crate::protocol::{
-    AssistantMessage, ConversationId, Message, MessageBody, MessageId, RunError, RunStatus, Timestamp,
-    Transcript,
+    AssistantMessage, ConversationId, Message, MessageBody, MessageId, RunError, RunStatus, Source,
+    SuggestedValue, Timestamp, Transcript,
 };
 
 /// Whether there is something to show.
@@ -86,8 +86,16 @@ pub struct AnswerRow {
     pub run: ArcRwSignal<RunView>,
     pub parts: ArcRwSignal<Vec<PartRow>>,
     pub siblings: ArcRwSignal<Siblings>,
+    pub offers: ArcRwSignal<Offers>,
     /// It came while the conversation was shown.
     pub news: bool,
+}
+
+/// What an answer offers beside its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offers {
+    pub values: Vec<SuggestedValue>,
+    pub sources: Vec<Source>,
 }
 
 /// Where a run stands.
@@ -279,6 +287,7 @@ impl Row {
                 run: ArcRwSignal::new(RunView::of(assistant)),
                 parts: ArcRwSignal::default(),
                 siblings: ArcRwSignal::default(),
+                offers: ArcRwSignal::default(),
                 news,
             }),
         }
@@ -306,6 +315,11 @@ impl AnswerRow {
         if parts != known {
             self.parts.set(parts);
         }
+        let offers = Offers {
+            values: assistant.suggested_values.clone(),
+            sources: assistant.sources.clone(),
+        };
+        set(&self.offers, &offers);
         set(&self.run, &RunView::of(assistant));
     }
 }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::{
     footer::AnswerFooter,
+    offers::{Suggestions, sources},
     problem::Problem,
     thinking::Thinking,
     tool::{CallOf, ToolCard},
@@ -37,6 +38,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             })
         })
     };
+    let offers = row.offers.clone();
     let go_on = use_go_on(conversation_id, &row);
     let run = row.run.clone();
     let problem = Memo::new(move |_| run.with(|run| run.error.clone().map(|error| (run.status, error))));
@@ -56,7 +58,9 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             {move || problem.get().map(|(status, error)| view! {
                 <Problem conversation_id message_id status error go_on busy news/>
             })}
-            <AnswerFooter conversation_id row go_on busy/>
+            {move || offers.with(|offers| sources(offers.sources.clone()))}
+            <AnswerFooter conversation_id row=row.clone() go_on busy/>
+            <Suggestions conversation_id row busy/>
         </article>
     }
 }

@@ -3,6 +3,7 @@
 mod answer;
 mod footer;
 mod lost;
+mod offers;
 mod older;
 mod problem;
 mod scroll;

@@ -1,0 +1,38 @@
+//! Bytes up to a limit.
+
+use std::io::{self, Write};
+
+/// Takes so much and no more: what is written beyond is an error, and then it is full.
+#[derive(Debug)]
+pub struct Bounded {
+    pub bytes: Vec<u8>,
+    limit: usize,
+    pub is_full: bool,
+}
+
+impl Bounded {
+    pub fn new(limit: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            limit,
+            is_full: false,
+        }
+    }
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = self.limit - self.bytes.len();
+        if room == 0 && !bytes.is_empty() {
+            self.is_full = true;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        let taken = bytes.len().min(room);
+        self.bytes.extend_from_slice(&bytes[..taken]);
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! The hosts that are exempt from the check of their addresses, because somebody who runs this server says so.
+
+use std::str::FromStr;
+
+use reqwest::Url;
+
+/// A setting that names no host.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{0}\" is neither a host nor host:port, such as wiki.intranet or 10.0.0.7:8080")]
+pub struct BadHost(pub String);
+
+/// Hosts, compared exactly: a name does not stand for those under it, nor for its addresses, and the other way around.
+#[derive(Clone, Debug, Default)]
+pub struct AllowedHosts(Vec<AllowedHost>);
+
+/// A host as addresses spell it, on one port or on any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct AllowedHost {
+    host: String,
+    port: Option<u16>,
+}
+
+impl AllowedHosts {
+    pub fn parse(hosts: &[String]) -> Result<Self, BadHost> {
+        hosts
+            .iter()
+            .map(|host| host.parse())
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    pub fn contains(&self, url: &Url) -> bool {
+        self.0.iter().any(|allowed| {
+            url.host_str() == Some(&allowed.host)
+                && (allowed.port.is_none() || allowed.port == url.port_or_known_default())
+        })
+    }
+}
+
+impl FromStr for AllowedHost {
+    type Err = BadHost;
+
+    fn from_str(text: &str) -> Result<Self, BadHost> {
+        let bad = || BadHost(text.to_owned());
+        // An IPv6 address stands in brackets, with or without a port.
+        let (host, port) = match text.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => (host, Some(port.parse().map_err(|_| bad())?)),
+            _ => (text, None),
+        };
+        // Whatever an address would not have as its host, and no more than that.
+        if host.contains(['/', '\\', '?', '#', '@']) {
+            return Err(bad());
+        }
+        let url = Url::parse(&format!("http://{host}/")).map_err(|_| bad())?;
+        match url.host_str() {
+            Some(host) if url.port().is_none() => Ok(Self {
+                host: host.to_owned(),
+                port,
+            }),
+            _ => Err(bad()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allows(allowed: &str, url: &str) -> bool {
+        AllowedHosts::parse(&[allowed.into()])
+            .unwrap()
+            .contains(&url.parse().unwrap())
+    }
+
+    #[test]
+    fn a_host_without_a_port_is_allowed_on_any() {
+        assert!(allows("wiki.intranet", "http://wiki.intranet/page"));
+        assert!(allows("Wiki.Intranet", "https://wiki.intranet:8443/"));
+        assert!(allows("[::1]", "http://[0:0::1]:8080/"));
+    }
+
+    #[test]
+    fn a_host_with_a_port_is_allowed_on_that_one() {
+        assert!(allows("wiki.intranet:80", "http://wiki.intranet/"));
+        assert!(allows("wiki.intranet:443", "https://wiki.intranet/"));
+        assert!(!allows("wiki.intranet:80", "https://wiki.intranet/"));
+        assert!(!allows("[::1]:8080", "http://[::1]:8081/"));
+    }
+
+    #[test]
+    fn nothing_is_allowed_that_is_only_like_it() {
+        for url in [
+            "http://a.wiki.intranet/",
+            "http://intranet/",
+            "http://wiki.intranet./",
+            "http://wiki.intranet.example.org/",
+            "http://xwiki.intranet/",
+        ] {
+            assert!(!allows("wiki.intranet", url), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_names_no_host_is_refused() {
+        for text in [
+            "",
+            "http://wiki.intranet",
+            "wiki/page",
+            "me@wiki",
+            "wiki:port",
+            "wiki:",
+            "::1",
+            "a:1:2",
+        ] {
+            assert_eq!(
+                AllowedHosts::parse(&[text.into()]).unwrap_err(),
+                BadHost(text.into())
+            );
+        }
+    }
+}

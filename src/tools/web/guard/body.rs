@@ -1,0 +1,97 @@
+//! The body of an answer, read up to a limit.
+//!
+//! A small body can unpack to a huge one. So the limit counts what has been unpacked, and unpacking stops in the
+//! middle of a block when it is reached: no more memory is ever taken than the limit. It counts what comes over the
+//! wire as well, because packed bytes can also unpack to nothing, for ever.
+
+use std::io::{self, Write};
+
+use flate2::write::MultiGzDecoder;
+use reqwest::{Response, header};
+
+use crate::tools::web::{FetchError, bounded::Bounded};
+
+/// What `Accept-Encoding` says.
+pub const ENCODINGS: &str = "gzip";
+
+/// Reads a body; gives it with whether it was cut off.
+pub async fn read(mut response: Response, limit: usize) -> Result<(Vec<u8>, bool), FetchError> {
+    let mut body = Body::new(content_encoding(&response).as_deref(), limit)?;
+    let mut on_the_wire = 0;
+    while let Some(chunk) = response.chunk().await.map_err(|_| FetchError::Broken)? {
+        on_the_wire += chunk.len();
+        if !body.push(&chunk)? || on_the_wire > limit {
+            return Ok((body.into_bytes(), true));
+        }
+    }
+    let is_whole = body.finish()?;
+    Ok((body.into_bytes(), !is_whole))
+}
+
+fn content_encoding(response: &Response) -> Option<String> {
+    let value = response.headers().get(header::CONTENT_ENCODING)?;
+    Some(
+        String::from_utf8_lossy(value.as_bytes())
+            .trim()
+            .to_ascii_lowercase(),
+    )
+}
+
+enum Body {
+    Plain(Bounded),
+    Gzip(Box<MultiGzDecoder<Bounded>>),
+}
+
+impl Body {
+    fn new(encoding: Option<&str>, limit: usize) -> Result<Self, FetchError> {
+        let bytes = Bounded::new(limit);
+        match encoding {
+            None | Some("" | "identity") => Ok(Self::Plain(bytes)),
+            Some("gzip" | "x-gzip") => Ok(Self::Gzip(Box::new(MultiGzDecoder::new(bytes)))),
+            // Nobody asked for it.
+            Some(_) => Err(FetchError::Unreadable),
+        }
+    }
+
+    /// Takes more; says whether there is room for what comes next.
+    fn push(&mut self, chunk: &[u8]) -> Result<bool, FetchError> {
+        let written = match self {
+            Self::Plain(bytes) => bytes.write_all(chunk),
+            Self::Gzip(decoder) => decoder.write_all(chunk),
+        };
+        self.room(written)
+    }
+
+    /// Unpacks what is left to unpack at the end.
+    fn finish(&mut self) -> Result<bool, FetchError> {
+        match self {
+            Self::Plain(_) => Ok(true),
+            Self::Gzip(decoder) => {
+                let finished = decoder.try_finish();
+                self.room(finished)
+            }
+        }
+    }
+
+    fn room(&self, written: io::Result<()>) -> Result<bool, FetchError> {
+        match written {
+            Ok(()) => Ok(true),
+            Err(_) if self.bounded().is_full => Ok(false),
+            Err(_) => Err(FetchError::Broken),
+        }
+    }
+
+    fn bounded(&self) -> &Bounded {
+        match self {
+            Self::Plain(bytes) => bytes,
+            Self::Gzip(decoder) => decoder.get_ref(),
+        }
+    }
+
+    fn into_bytes(mut self) -> Vec<u8> {
+        match &mut self {
+            Self::Plain(bytes) => std::mem::take(&mut bytes.bytes),
+            Self::Gzip(decoder) => std::mem::take(&mut decoder.get_mut().bytes),
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Fetching: one address after the other until one is not a redirect.
+
+use std::{error::Error, io, sync::Arc, time::Duration};
+
+use reqwest::{Client, ClientBuilder, Response, StatusCode, Url, dns::Resolve, header, redirect};
+
+use super::{
+    address,
+    allowed::{AllowedHosts, BadHost},
+    body,
+    resolver::{Guarded, InsideError, System, UnknownNameError},
+    target::Target,
+};
+use crate::{
+    providers::install_tls,
+    tools::web::{FetchError, error::quote},
+};
+
+const USER_AGENT: &str = concat!("Parlor/", env!("CARGO_PKG_VERSION"));
+const ACCEPT: &str =
+    "text/html, application/xhtml+xml, text/plain;q=0.9, application/json;q=0.9, text/*;q=0.8, */*;q=0.1";
+
+/// What can be set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WebConfig {
+    /// Hosts that may be inside: `host` (any port) or `host:port`, compared exactly.
+    pub allowed_hosts: Vec<String>,
+    /// How much of a body is read, unpacked.
+    pub max_bytes: usize,
+    /// How long a fetch may take, with its redirects and to the last byte.
+    pub timeout: Duration,
+    pub max_redirects: usize,
+}
+
+impl Default for WebConfig {
+    fn default() -> Self {
+        Self {
+            allowed_hosts: Vec::new(),
+            max_bytes: 4 << 20,
+            timeout: Duration::from_secs(20),
+            max_redirects: 5,
+        }
+    }
+}
+
+/// What an address gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Download {
+    /// The address after all redirects.
+    pub url: Url,
+    /// As the server said it, with its parameters; empty if it did not.
+    pub content_type: String,
+    pub body: Vec<u8>,
+    /// Whether there was more than the limit.
+    pub is_cut: bool,
+}
+
+/// Why there is no client.
+#[derive(Debug, thiserror::Error)]
+pub enum WebClientError {
+    #[error(transparent)]
+    BadHost(#[from] BadHost),
+    #[error("no HTTP client can be made: {0}")]
+    Http(#[from] reqwest::Error),
+}
+
+/// Fetches what is public. One is enough for a process; it is cheap to clone.
+#[derive(Clone, Debug)]
+pub struct WebClient {
+    /// For everybody: connects to checked addresses only.
+    guarded: Client,
+    /// For the allowed hosts, which are not checked. Nothing else may use it.
+    exempt: Client,
+    allowed: AllowedHosts,
+    config: WebConfig,
+}
+
+impl WebClient {
+    /// # Errors
+    ///
+    /// If one of the allowed hosts is none, or the system gives no TLS.
+    pub fn new(config: WebConfig) -> Result<Self, WebClientError> {
+        Self::with_resolver(config, Arc::new(System))
+    }
+
+    /// A client that asks somebody else what names stand for.
+    pub(super) fn with_resolver(
+        config: WebConfig,
+        resolver: Arc<dyn Resolve>,
+    ) -> Result<Self, WebClientError> {
+        Self::with_resolvers(config, Arc::new(Guarded(resolver.clone())), resolver)
+    }
+
+    fn with_resolvers(
+        config: WebConfig,
+        guarded: Arc<dyn Resolve>,
+        exempt: Arc<dyn Resolve>,
+    ) -> Result<Self, WebClientError> {
+        Ok(Self {
+            guarded: http_client(&config, &guarded)?,
+            exempt: http_client(&config, &exempt)?,
+            allowed: AllowedHosts::parse(&config.allowed_hosts)?,
+            config,
+        })
+    }
+
+    /// A client whose first line of defence has a hole: names are not checked.
+    #[cfg(test)]
+    pub(super) fn with_a_hole(config: WebConfig, resolver: Arc<dyn Resolve>) -> Result<Self, WebClientError> {
+        Self::with_resolvers(config, resolver.clone(), resolver)
+    }
+
+    /// Fetches an address, if what it gives is `wanted` by its content type: without any if the server says none.
+    ///
+    /// # Errors
+    ///
+    /// If the address may not be fetched, or leads to one that may not, or gives no such answer in time.
+    pub async fn get(&self, url: &str, wanted: fn(&str) -> bool) -> Result<Download, FetchError> {
+        let target = Target::parse(url, &self.allowed)?;
+        tokio::time::timeout(self.config.timeout, self.download(target, wanted))
+            .await
+            .unwrap_or(Err(FetchError::TooSlow(self.config.timeout)))
+    }
+
+    async fn download(&self, target: Target, wanted: fn(&str) -> bool) -> Result<Download, FetchError> {
+        let (target, response) = self.follow(target).await?;
+        if !response.status().is_success() {
+            let status = response.status().as_u16();
+            return Err(FetchError::Status { status });
+        }
+        let content_type = response
+            .headers()
+            .get(header::CONTENT_TYPE)
+            .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+            .unwrap_or_default();
+        if !wanted(&content_type) {
+            let essence = content_type.split(';').next().unwrap_or_default();
+            return Err(FetchError::UnsupportedType(quote(essence.trim())));
+        }
+        let (body, is_cut) = body::read(response, self.config.max_bytes).await?;
+        Ok(Download {
+            url: target.url,
+            content_type,
+            body,
+            is_cut,
+        })
+    }
+
+    /// Follows redirects, each of which is an address like the first.
+    async fn follow(&self, mut target: Target) -> Result<(Target, Response), FetchError> {
+        for _ in 0..=self.config.max_redirects {
+            let response = self.ask(&target).await?;
+            let Some(location) = redirect_of(&response) else {
+                return Ok((target, response));
+            };
+            target = target.redirect(location, &self.allowed)?;
+        }
+        Err(FetchError::TooManyRedirects(self.config.max_redirects))
+    }
+
+    /// One request, to one address that was checked.
+    async fn ask(&self, target: &Target) -> Result<Response, FetchError> {
+        let client = if target.exempt {
+            &self.exempt
+        } else {
+            &self.guarded
+        };
+        let response = client
+            .get(target.url.clone())
+            .send()
+            .await
+            .map_err(|error| why(&error, target))?;
+        if target.exempt || went_outside(&response) {
+            Ok(response)
+        } else {
+            Err(FetchError::Internal(target.host()))
+        }
+    }
+}
+
+/// Whether a connection went where it may. It did, unless the first line of defence has a hole.
+fn went_outside(response: &Response) -> bool {
+    response
+        .remote_addr()
+        .is_some_and(|remote| address::is_public(remote.ip()))
+}
+
+fn redirect_of(response: &Response) -> Option<&[u8]> {
+    match response.status() {
+        StatusCode::MOVED_PERMANENTLY
+        | StatusCode::FOUND
+        | StatusCode::SEE_OTHER
+        | StatusCode::TEMPORARY_REDIRECT
+        | StatusCode::PERMANENT_REDIRECT => Some(response.headers().get(header::LOCATION)?.as_bytes()),
+        _ => None,
+    }
+}
+
+fn http_client(config: &WebConfig, resolver: &Arc<dyn Resolve>) -> reqwest::Result<Client> {
+    install_tls();
+    builder(config, resolver.clone()).build().or_else(|error| {
+        // What is not encrypted can be fetched all the same.
+        tracing::warn!(%error, "the system's CA certificates can't be loaded: no https page can be fetched");
+        builder(config, resolver.clone()).tls_certs_only([]).build()
+    })
+}
+
+fn builder(config: &WebConfig, resolver: Arc<dyn Resolve>) -> ClientBuilder {
+    let headers = [
+        (header::ACCEPT, header::HeaderValue::from_static(ACCEPT)),
+        (
+            header::ACCEPT_ENCODING,
+            header::HeaderValue::from_static(body::ENCODINGS),
+        ),
+    ];
+    Client::builder()
+        .user_agent(USER_AGENT)
+        .default_headers(headers.into_iter().collect())
+        .dns_resolver(resolver)
+        .no_proxy()
+        .redirect(redirect::Policy::none())
+        .referer(false)
+        // Of several addresses each gets its share: a dead one leaves time for the next.
+        .connect_timeout(config.timeout / 2)
+        // Every request has a connection of its own, which was checked for it.
+        .pool_max_idle_per_host(0)
+}
+
+/// What an error without any answer means.
+fn why(error: &reqwest::Error, target: &Target) -> FetchError {
+    let host = target.host();
+    let mut cause: &(dyn Error + 'static) = error;
+    loop {
+        if cause.is::<InsideError>() {
+            return FetchError::Internal(host);
+        }
+        if cause.is::<UnknownNameError>() {
+            return FetchError::UnknownHost(host);
+        }
+        match inner(cause) {
+            Some(inner) => cause = inner,
+            None => break,
+        }
+    }
+    let cause = match cause.downcast_ref::<io::Error>().map(io::Error::kind) {
+        _ if error.is_timeout() => "it does not answer".to_owned(),
+        Some(io::ErrorKind::ConnectionRefused) => "nothing answers there".to_owned(),
+        _ => quote(&cause.to_string()),
+    };
+    FetchError::Unreachable { host, cause }
+}
+
+fn inner<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        // An `io::Error` gives its inner error's source as its own: the inner one has to be asked for.
+        Some(inner) => Some(inner),
+        None => error.source(),
+    }
+}

@@ -1,0 +1,165 @@
+//! Hundreds of addresses that lead inside, against listeners that are inside and count who comes.
+
+use std::{
+    collections::HashSet,
+    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    sync::atomic::Ordering,
+    time::Duration,
+};
+
+use super::{
+    hostile_urls::{named, spelled},
+    tests::{FakeNames, answer, serve},
+    *,
+};
+use crate::tools::web::FetchError;
+
+/// Listeners on one port of several loopback addresses. Nothing but [`Inside::connections`] accepts from them.
+struct Inside {
+    port: u16,
+    listeners: Vec<TcpListener>,
+}
+
+impl Inside {
+    fn listen() -> Self {
+        let first = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = first.local_addr().unwrap().port();
+        let others = ["127.0.0.2", "127.1.2.3", "::1"].into_iter();
+        let others = others.filter_map(|ip| TcpListener::bind((ip, port)).ok());
+        let listeners: Vec<_> = [first].into_iter().chain(others).collect();
+        Self { port, listeners }
+    }
+
+    /// How many connections were made until now. A listener hands them out in their order, so the ones before
+    /// this call's own are all there are.
+    fn connections(&self) -> usize {
+        let of_one = |listener: &TcpListener| {
+            let last = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let last = last.local_addr().unwrap();
+            let before = std::iter::repeat_with(|| listener.accept().unwrap().1);
+            before.take_while(|from| *from != last).count()
+        };
+        self.listeners.iter().map(of_one).sum()
+    }
+}
+
+/// Whether an address was refused for what it is. Any other error would mean that something was tried.
+fn is_refusal(answer: &Result<Download, FetchError>) -> bool {
+    use FetchError::{BadRedirect, Credentials, Internal, NotAnAddress, Scheme, Status};
+    match answer {
+        Ok(_) => false,
+        // A redirect without a host of its own leads to the redirector, which has nothing else.
+        Err(Status { status }) => *status == 404,
+        Err(error) => matches!(
+            error,
+            BadRedirect | Credentials | Internal(_) | NotAnAddress(_) | Scheme(_)
+        ),
+    }
+}
+
+#[tokio::test]
+async fn hundreds_of_hostile_addresses_never_connect_inside() {
+    let inside = Inside::listen();
+    let named = named(inside.port);
+    let mut urls = spelled(inside.port);
+    urls.extend(named.iter().map(|(url, _)| url.clone()));
+    assert!(urls.len() >= 300, "{}", urls.len());
+    assert_eq!(
+        urls.iter().collect::<HashSet<_>>().len(),
+        urls.len(),
+        "all differ"
+    );
+
+    // Each of them a second time as where a redirect leads: of a host that is allowed, which helps it nothing.
+    let locations = urls.clone();
+    let redirector = serve(move |request| {
+        let number = request.split(['/', ' ']).nth(2).unwrap();
+        match number.parse::<usize>() {
+            Ok(number) => {
+                // What no header can hold.
+                let location = locations[number].replace(['\n', '\t', '\u{1}'], "");
+                answer("302 Found", &format!("location: {location}\r\n"), b"")
+            }
+            Err(_) => answer("404 Not Found", "", b""),
+        }
+    })
+    .await;
+    // Whatever is taken for a name leads inside.
+    let names = FakeNames::new(move |name, _| {
+        let is_it = |url: &str| url.split(['/', ':']).nth(3) == Some(name);
+        let known = named.iter().find(|(url, _)| is_it(url));
+        known.map_or(vec![Ipv4Addr::LOCALHOST.into()], |(_, ips)| ips.clone())
+    });
+    let config = WebConfig {
+        allowed_hosts: vec![format!("redirector.test:{redirector}")],
+        ..WebConfig::default()
+    };
+    let client = WebClient::with_resolver(config, names).unwrap();
+
+    // The redirector's name is allowed on its own port only, and its address not at all.
+    urls.push(format!("http://redirector.test:{}/", inside.port));
+    urls.push(format!("http://127.0.0.1:{redirector}/0"));
+    urls.extend((0..urls.len() - 2).map(|number| format!("http://redirector.test:{redirector}/{number}")));
+
+    let mut outcome = Ok(());
+    for url in &urls {
+        let answer = client.get(url, |_| true).await;
+        if !is_refusal(&answer) {
+            // With a hole, each of them could take its time.
+            outcome = Err((url, answer));
+            break;
+        }
+    }
+    assert_eq!(inside.connections(), 0, "{outcome:?}");
+    assert_eq!(outcome, Ok(()));
+}
+
+#[tokio::test]
+async fn a_name_is_asked_for_once_so_what_it_stands_for_later_does_not_matter() {
+    let inside = Inside::listen();
+    // First an address outside, to which nothing leads (nobody has this range), and from then on one inside.
+    let names = FakeNames::new(|_, before| match before {
+        0 => vec!["2d00::1".parse().unwrap()],
+        _ => vec![Ipv4Addr::LOCALHOST.into()],
+    });
+    let config = WebConfig {
+        timeout: Duration::from_millis(500),
+        ..WebConfig::default()
+    };
+    let client = WebClient::with_resolver(config, names.clone()).unwrap();
+    let url = format!("http://rebind.test:{}/", inside.port);
+
+    let error = client.get(&url, |_| true).await.unwrap_err();
+    assert!(
+        matches!(error, FetchError::Unreachable { .. } | FetchError::TooSlow(_)),
+        "{error:?}"
+    );
+    assert_eq!(names.asked.load(Ordering::SeqCst), 1);
+    assert_eq!(
+        client.get(&url, |_| true).await,
+        Err(FetchError::Internal("rebind.test".into()))
+    );
+    assert_eq!(inside.connections(), 0);
+}
+
+#[tokio::test]
+async fn an_answer_from_inside_is_not_read_even_if_something_connected() {
+    let port = serve(|_| answer("200 OK", "", b"secret")).await;
+    let names = FakeNames::new(|_, _| vec![Ipv4Addr::LOCALHOST.into()]);
+    let client = WebClient::with_a_hole(WebConfig::default(), names).unwrap();
+    assert_eq!(
+        client.get(&format!("http://inside.test:{port}/"), |_| true).await,
+        Err(FetchError::Internal("inside.test".into()))
+    );
+}
+
+#[test]
+fn the_listeners_count_those_who_come() {
+    let inside = Inside::listen();
+    assert_eq!(inside.connections(), 0);
+    for listener in &inside.listeners {
+        let address: SocketAddr = listener.local_addr().unwrap();
+        drop(TcpStream::connect(address).unwrap());
+    }
+    assert_eq!(inside.connections(), inside.listeners.len());
+}

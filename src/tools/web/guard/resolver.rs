@@ -1,0 +1,56 @@
+//! Names to addresses. The addresses that are checked here are the ones that are connected to: the connection asks
+//! nobody else, and not again.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+use super::address;
+
+/// A name that stands for an address inside.
+#[derive(Debug, thiserror::Error)]
+#[error("the name stands for an address inside")]
+pub struct InsideError;
+
+/// A name that stands for nothing.
+#[derive(Debug, thiserror::Error)]
+#[error("the name is not known")]
+pub struct UnknownNameError;
+
+/// Refuses names that stand for an address inside, even for one among others: a public site has no reason for that.
+pub struct Guarded(pub Arc<dyn Resolve>);
+
+impl Resolve for Guarded {
+    fn resolve(&self, name: Name) -> Resolving {
+        let addresses = self.0.resolve(name);
+        Box::pin(async move {
+            // A port of the resolver's own would win over the scheme's.
+            let addresses: Vec<_> = addresses
+                .await
+                .map_err(|_| UnknownNameError)?
+                .map(|address| SocketAddr::new(address.ip(), 0))
+                .collect();
+            if addresses.is_empty() {
+                return Err(UnknownNameError.into());
+            }
+            if addresses.iter().any(|address| !address::is_public(address.ip())) {
+                return Err(InsideError.into());
+            }
+            Ok(Box::new(addresses.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// Asks the system, for hosts that may be inside as for others.
+pub struct System;
+
+impl Resolve for System {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let addresses = tokio::net::lookup_host((name.as_str(), 0))
+                .await
+                .map_err(|_| UnknownNameError)?;
+            Ok(Box::new(addresses.collect::<Vec<_>>().into_iter()) as Addrs)
+        })
+    }
+}

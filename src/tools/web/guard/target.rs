@@ -1,0 +1,134 @@
+//! Whether an address may be fetched at all, by what can be seen in it.
+
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+use super::{address, allowed::AllowedHosts};
+use crate::tools::web::{FetchError, error::quote};
+
+/// The ports that browsers refuse (the Fetch standard's "bad ports"): other protocols live there, whose servers might
+/// take a request for something else.
+const BAD_PORTS: [u16; 83] = [
+    0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
+    104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514,
+    515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723,
+    2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+];
+
+/// An address that may be fetched, as far as can be seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    pub url: Url,
+    /// Whether it may lead inside.
+    pub exempt: bool,
+}
+
+impl Target {
+    /// An address as somebody wrote it. The parser is the browsers' one: `0x7f.1`, `2130706433` and `１２７。０。０。１`
+    /// are 127.0.0.1 from here on.
+    pub fn parse(text: &str, allowed: &AllowedHosts) -> Result<Self, FetchError> {
+        let text = text.trim();
+        let url = Url::parse(text).map_err(|_| FetchError::NotAnAddress(quote(text)))?;
+        Self::check(url, allowed)
+    }
+
+    /// Where a redirect of this address leads.
+    pub fn redirect(&self, location: &[u8], allowed: &AllowedHosts) -> Result<Self, FetchError> {
+        let location = str::from_utf8(location).map_err(|_| FetchError::BadRedirect)?;
+        let url = self.url.join(location).map_err(|_| FetchError::BadRedirect)?;
+        Self::check(url, allowed)
+    }
+
+    fn check(mut url: Url, allowed: &AllowedHosts) -> Result<Self, FetchError> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(FetchError::Scheme(quote(url.scheme())));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(FetchError::Credentials);
+        }
+        if let Some(port) = url.port()
+            && BAD_PORTS.contains(&port)
+        {
+            return Err(FetchError::Port(port));
+        }
+        url.set_fragment(None);
+        let exempt = allowed.contains(&url);
+        if !exempt && literal(&url).is_some_and(|ip| !address::is_public(ip)) {
+            return Err(FetchError::Internal(host(&url)));
+        }
+        Ok(Self { url, exempt })
+    }
+
+    pub fn host(&self) -> String {
+        host(&self.url)
+    }
+}
+
+fn host(url: &Url) -> String {
+    quote(url.host_str().unwrap_or_default())
+}
+
+/// The IP address that a host is, if it is no name.
+fn literal(url: &Url) -> Option<IpAddr> {
+    url.host_str()?.trim_matches(['[', ']']).parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<String, FetchError> {
+        Target::parse(text, &AllowedHosts::default()).map(|target| target.url.into())
+    }
+
+    #[test]
+    fn an_address_on_the_web_may_be_fetched_without_its_fragment() {
+        assert_eq!(
+            parse("  https://example.org:8443/a?b=c#d "),
+            Ok("https://example.org:8443/a?b=c".into())
+        );
+    }
+
+    #[test]
+    fn what_is_no_address_on_the_web_may_not() {
+        assert_eq!(
+            parse("example.org"),
+            Err(FetchError::NotAnAddress("example.org".into()))
+        );
+        assert_eq!(
+            parse("file:///etc/passwd"),
+            Err(FetchError::Scheme("file".into()))
+        );
+        assert_eq!(
+            parse("http://me:secret@example.org/"),
+            Err(FetchError::Credentials)
+        );
+        assert_eq!(parse("http://example.org:25/"), Err(FetchError::Port(25)));
+        assert_eq!(parse("https://example.org:22/"), Err(FetchError::Port(22)));
+    }
+
+    #[test]
+    fn a_redirect_is_checked_like_an_address() {
+        let none = AllowedHosts::default();
+        let from = Target::parse("https://example.org/a/b", &none).unwrap();
+        let to = |location: &str| {
+            from.redirect(location.as_bytes(), &none)
+                .map(|target| target.url.into())
+        };
+        assert_eq!(to("../c"), Ok("https://example.org/c".into()));
+        assert_eq!(
+            to("//example.net"),
+            Ok::<String, _>("https://example.net/".into())
+        );
+        assert_eq!(to("//127.1/"), Err(FetchError::Internal("127.0.0.1".into())));
+        assert_eq!(to("ftp://example.org/"), Err(FetchError::Scheme("ftp".into())));
+        assert_eq!(to("http://"), Err(FetchError::BadRedirect));
+        assert_eq!(from.redirect(b"\xff", &none), Err(FetchError::BadRedirect));
+    }
+
+    #[test]
+    fn the_ports_are_in_order() {
+        assert!(BAD_PORTS.is_sorted());
+    }
+}

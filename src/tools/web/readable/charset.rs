@@ -1,0 +1,107 @@
+//! Bytes to text, as the Encoding and HTML standards say: a byte order mark wins over the header, the header over the
+//! page's own `<meta>`. What says nothing is UTF-8 if it can be, else what old western pages are.
+
+use std::borrow::Cow;
+
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use html5gum::{StartTag, Token, Tokenizer};
+
+/// How far the standard looks for a `<meta>`.
+const PRESCAN: usize = 1024;
+
+pub fn decode<'a>(bytes: &'a [u8], content_type: &str, is_html: bool) -> Cow<'a, str> {
+    if let Some((encoding, length)) = Encoding::for_bom(bytes) {
+        return encoding.decode_without_bom_handling(&bytes[length..]).0;
+    }
+    let said = of_content_type(content_type.as_bytes()).or_else(|| of_meta(bytes).filter(|_| is_html));
+    let encoding = said.unwrap_or_else(|| guess(bytes));
+    encoding.decode_without_bom_handling(bytes).0
+}
+
+/// The encoding that `text/html; charset=…` names.
+fn of_content_type(value: &[u8]) -> Option<&'static Encoding> {
+    let value = String::from_utf8_lossy(value).to_ascii_lowercase();
+    let (_, label) = value.split_once("charset")?;
+    let label = label.trim_start().strip_prefix('=')?;
+    let label = label.split([';', ',']).next()?;
+    Encoding::for_label(label.trim().trim_matches(['"', '\'']).as_bytes())
+}
+
+fn of_meta(bytes: &[u8]) -> Option<&'static Encoding> {
+    let Ok(tokens) = Tokenizer::new(&bytes[..bytes.len().min(PRESCAN)]).collect::<Result<Vec<_>, _>>();
+    let encoding = tokens.into_iter().find_map(|token| match token {
+        Token::StartTag(tag) if *tag.name == b"meta" => of_meta_tag(&tag),
+        _ => None,
+    })?;
+    // It could not have been read so far if it were UTF-16.
+    let is_utf16 = [UTF_16BE, UTF_16LE].contains(&encoding);
+    Some(if is_utf16 { UTF_8 } else { encoding })
+}
+
+fn of_meta_tag(tag: &StartTag<()>) -> Option<&'static Encoding> {
+    let attribute = |name: &[u8]| tag.attributes.get(name).map(|value| &value.value.0);
+    match attribute(b"charset") {
+        Some(label) => Encoding::for_label(label),
+        None => {
+            let is_content_type = attribute(b"http-equiv")?.eq_ignore_ascii_case(b"content-type");
+            of_content_type(attribute(b"content")?).filter(|_| is_content_type)
+        }
+    }
+}
+
+/// The end may be in the middle of a character: a page can be cut off anywhere.
+fn guess(bytes: &[u8]) -> &'static Encoding {
+    match str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_some() => WINDOWS_1252,
+        _ => UTF_8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = "text/html; charset=iso-8859-2";
+
+    #[test]
+    fn a_byte_order_mark_wins_over_the_header_and_the_header_over_the_page() {
+        assert_eq!(decode(b"\xef\xbb\xbf\xc5\xbe", HEADER, true), "ž");
+        assert_eq!(decode(b"\xff\xfea\0", HEADER, true), "a");
+        assert_eq!(
+            decode(b"<meta charset=utf-8>\xbe", HEADER, true),
+            "<meta charset=utf-8>ž"
+        );
+        assert_eq!(
+            decode(
+                b"\xbe",
+                "text/plain; format=flowed; Charset = \"ISO-8859-2\"",
+                false
+            ),
+            "ž"
+        );
+    }
+
+    #[test]
+    fn a_page_says_its_own_encoding() {
+        for meta in [
+            "<meta charset=iso-8859-2>",
+            "<META CHARSET='ISO-8859-2'/>",
+            "<!-- <meta charset=utf-8> --><meta http-equiv=Content-Type content='text/html; charset=iso-8859-2'>",
+        ] {
+            let bytes = [meta.as_bytes(), b"\xbe"].concat();
+            assert_eq!(decode(&bytes, "text/html", true), format!("{meta}ž"));
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_or_nonsense_is_utf_8_if_it_can_be() {
+        assert_eq!(decode("ž".as_bytes(), "text/html; charset=klingon", true), "ž");
+        assert_eq!(decode(b"caf\xe9 \x80", "", false), "café €");
+        assert_eq!(
+            decode(b"<meta charset=utf-16>\xc5\xbe", "", true),
+            "<meta charset=utf-16>ž"
+        );
+        let cut = &"žž".as_bytes()[..3];
+        assert_eq!(decode(cut, "", false), "ž\u{fffd}");
+    }
+}

@@ -1,0 +1,70 @@
+//! What a page says about itself outside its text.
+
+use html5gum::StartTag;
+
+use super::{attributes::attribute, writer};
+
+/// The longest title, name or date, in characters.
+const MAX_FACT: usize = 300;
+
+/// Of each, what was said first.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    title: Option<String>,
+    /// The title for those who link to the page.
+    shared_title: Option<String>,
+    pub byline: Option<String>,
+    pub published: Option<String>,
+    /// What relative links are relative to.
+    pub base: Option<String>,
+}
+
+impl Facts {
+    pub fn title(&self) -> Option<String> {
+        self.title.as_ref().or(self.shared_title.as_ref()).cloned()
+    }
+
+    pub fn take_title(&mut self, text: &str) {
+        if self.title.is_none() {
+            self.title = line(text);
+        }
+    }
+
+    /// Takes what an element without content says.
+    pub fn take(&mut self, tag: &StartTag<()>) {
+        match tag.name.as_slice() {
+            b"base" if self.base.is_none() => self.base = attribute(tag, "href").map(Into::into),
+            b"meta" => self.take_meta(tag),
+            _ => {}
+        }
+    }
+
+    fn take_meta(&mut self, tag: &StartTag<()>) {
+        let name = ["property", "name", "itemprop"]
+            .into_iter()
+            .find_map(|name| attribute(tag, name))
+            .unwrap_or_default();
+        let place = match name.to_ascii_lowercase().as_str() {
+            "og:title" => &mut self.shared_title,
+            "author" | "article:author" | "dc.creator" | "citation_author" => &mut self.byline,
+            "article:published_time" | "datepublished" | "date" | "dc.date" | "citation_publication_date" => {
+                &mut self.published
+            }
+            _ => return,
+        };
+        if place.is_none() {
+            let content = attribute(tag, "content").and_then(|content| line(&content));
+            // An address is no name.
+            *place = content.filter(|content| !content.starts_with("http"));
+        }
+    }
+}
+
+/// One short line, if there is anything in it.
+pub fn line(text: &str) -> Option<String> {
+    let words: Vec<_> = text.split_whitespace().take(MAX_FACT).collect();
+    let words = words.join(" ");
+    let seen = words.chars().filter(|&c| !writer::is_unseen(c));
+    let line: String = seen.take(MAX_FACT).collect();
+    Some(line).filter(|line| !line.is_empty())
+}

@@ -1,0 +1,147 @@
+//! Pages that nobody wrote to be read.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use super::{
+    soup::Node,
+    tests::{page_of, read_as, reads},
+    *,
+};
+
+/// However slow the machine and unoptimised the build. Quadratic time would be much longer for the smallest of them.
+const LONGEST: Duration = Duration::from_secs(30);
+
+fn kilobytes(count: usize, part: &str) -> String {
+    part.repeat((count << 10) / part.len())
+}
+
+#[test]
+fn no_page_takes_the_stack_or_the_day() {
+    let some = |part: &str| kilobytes(300, part);
+    for (what, page) in [
+        ("ten megabytes", kilobytes(10 << 10, "<div>")),
+        ("unclosed in lists", some("<ul><li>")),
+        ("unclosed quotes", some("<blockquote>x")),
+        ("unclosed formatting", some("<b>") + "x"),
+        ("unclosed tables", some("<table><tr><td>x")),
+        (
+            "links of a long base",
+            format!("<base href='/{}/'>", "x".repeat(1900)) + &some("<a href=x>x</a>"),
+        ),
+        ("paragraphs", some("<p>")),
+        ("items", "<ul>".repeat(300) + &some("<li>x")),
+        ("ends of nothing", "<div>".repeat(300) + &some("</i></p></td>")),
+        (
+            "ends of what is outside",
+            "<i><table><tr><td>".to_owned() + &"<div>".repeat(300) + &some("</i>"),
+        ),
+        (
+            "attributes",
+            "<a ".to_owned() + &(0..50_000).map(|n| format!("a{n} ")).collect::<String>() + ">x",
+        ),
+        ("one attribute", format!("<a href='{}'>x", some("x"))),
+        ("a comment", "<!--".to_owned() + &some("-")),
+        ("hidden", some("<p hidden>")),
+        ("lines", "<pre>".to_owned() + &some("\n")),
+        ("entities", some("&amp;&notit;")),
+        ("metas", some("<meta name=author content=x>")),
+    ] {
+        let begun = Instant::now();
+        let page = page_of(&page);
+        assert!(page.text.len() < 2 * MAX_TEXT, "{what}: {}", page.text.len());
+        assert!(begun.elapsed() < LONGEST, "{what}: {:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn what_is_nested_deeper_than_the_limit_is_still_read_and_what_is_hidden_there_is_not() {
+    let html = "<div>".repeat(100_000)
+        + "<p>deep</p><nav>x<b>y</b></nav><script>z</script>"
+        + &"</div>".repeat(100_000)
+        + "<p>after</p>";
+    reads(&html, "deep\n\nafter");
+}
+
+#[test]
+fn no_tree_is_deeper_than_the_limit() {
+    let document = Document::parse(&("<table><tr><td><ul><li>".repeat(1000) + "x"), Keep::Shown);
+    let last = document.nodes.len() - 1;
+    let is_around = |node: &Node| matches!(node, Node::Element(element) if element.end > last);
+    assert_eq!(document.nodes.iter().filter(|node| is_around(node)).count(), 256);
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_without_panic(body: Vec<u8>, kind in "(text/html|text/plain|application/json|)(; charset=(utf-16|gbk|x))?") {
+        let _ = read_as(&kind, &body);
+    }
+
+    #[test]
+    fn any_tags_make_a_tree_and_are_read_without_panic(
+        tags in prop::collection::vec((any::<bool>(), 0..TAGS.len(), 0..ATTRIBUTES.len(), "[a-z <&|\n]{0,3}"), 0..200)
+    ) {
+        let html: String = tags
+            .iter()
+            .map(|&(is_end, tag, attribute, ref text)| match is_end {
+                true => format!("</{}>{text}", TAGS[tag]),
+                false => format!("<{} {}>{text}", TAGS[tag], ATTRIBUTES[attribute]),
+            })
+            .collect();
+        let document = Document::parse(&html, Keep::Shown);
+        for (index, node) in document.nodes.iter().enumerate() {
+            if let Node::Element(element) = node {
+                prop_assert!(index < element.end && element.end <= document.nodes.len());
+            }
+        }
+        for link in page_of(&html).links {
+            prop_assert!(link.url.starts_with("http"), "{}", link.url);
+        }
+    }
+}
+
+const TAGS: [&str; 32] = [
+    "a",
+    "article",
+    "aside",
+    "b",
+    "blockquote",
+    "br",
+    "code",
+    "dd",
+    "div",
+    "dl",
+    "dt",
+    "form",
+    "h1",
+    "header",
+    "hr",
+    "img",
+    "li",
+    "main",
+    "nav",
+    "ol",
+    "p",
+    "pre",
+    "script",
+    "svg",
+    "table",
+    "td",
+    "textarea",
+    "th",
+    "title",
+    "tr",
+    "ul",
+    "x",
+];
+const ATTRIBUTES: [&str; 8] = [
+    "",
+    "",
+    "",
+    "href=/x",
+    "hidden",
+    "role=main",
+    "role=presentation",
+    "alt=y start=9 href=#",
+];

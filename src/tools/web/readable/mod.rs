@@ -1,0 +1,175 @@
+//! The readable text of what an address gave: HTML, plain text or JSON.
+//!
+//! HTML becomes text that looks like Markdown: [`soup`] makes a tree of it, of limited depth and size, in which what
+//! nobody reads is left out (scripts, navigation, what is hidden); [`content`] finds the part that the page is about;
+//! [`render`] writes that down. No step recurses and each is linear, so that no page can take the stack or the
+//! day. Nothing is run or loaded.
+
+mod attributes;
+mod charset;
+mod content;
+mod facts;
+#[cfg(test)]
+mod hostile_tests;
+mod json;
+mod links;
+mod render;
+mod soup;
+mod tag;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use reqwest::Url;
+
+use self::soup::{Document, Keep};
+use super::{FetchError, guard::Download};
+
+/// The longest text that is made of a page, in bytes. A link in a page of links can be a hundred times as long
+/// written out as it is in the page.
+const MAX_TEXT: usize = 1 << 20;
+
+/// A page as a model or a person reads it. All of it is somebody else's words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Page {
+    /// Where it was in the end.
+    pub url: String,
+    pub title: Option<String>,
+    /// Who wrote it, as the page says.
+    pub byline: Option<String>,
+    /// When, as the page says: in any spelling.
+    pub published: Option<String>,
+    /// With headings, lists, tables, code and links as in Markdown. Empty if there is nothing to read without running
+    /// the page's scripts.
+    pub text: String,
+    /// Where the text links to: whole addresses, each once, so many at most.
+    pub links: Vec<Link>,
+    /// Whether there was more than the limits let through.
+    pub is_cut: bool,
+}
+
+/// A link of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub text: String,
+    pub url: String,
+}
+
+/// How bytes are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Html,
+    Json,
+    Text,
+}
+
+/// Whether a content type is one that can be read. Where none is said, the bytes will tell.
+pub fn is_readable(content_type: &str) -> bool {
+    essence(content_type).is_empty() || kind(content_type).is_some()
+}
+
+/// Reads what was fetched.
+///
+/// # Errors
+///
+/// If it is not text, whatever its content type says.
+pub fn read(download: &Download) -> Result<Page, FetchError> {
+    let kind = match kind(&download.content_type) {
+        Some(kind) => kind,
+        None if essence(&download.content_type).is_empty() => sniff(&download.body),
+        None => return Err(FetchError::UnsupportedType(essence(&download.content_type))),
+    };
+    if let Some(what) = binary(&download.body) {
+        return Err(FetchError::UnsupportedType(what.into()));
+    }
+    let text = charset::decode(&download.body, &download.content_type, kind == Kind::Html);
+    let page = match kind {
+        Kind::Html => html(&text, &download.url),
+        Kind::Json => plain(json::pretty(&text).as_deref().unwrap_or(&text)),
+        Kind::Text => plain(&text),
+    };
+    Ok(Page {
+        url: download.url.to_string(),
+        is_cut: page.is_cut || download.is_cut,
+        ..page
+    })
+}
+
+/// A media type without its parameters.
+fn essence(content_type: &str) -> String {
+    let essence = content_type.split([';', ',']).next().unwrap_or_default();
+    essence.trim().to_ascii_lowercase()
+}
+
+fn kind(content_type: &str) -> Option<Kind> {
+    let essence = essence(content_type);
+    Some(match essence.as_str() {
+        "text/html" | "application/xhtml+xml" => Kind::Html,
+        "application/json" | "text/json" => Kind::Json,
+        "application/xml"
+        | "application/javascript"
+        | "application/x-ndjson"
+        | "application/yaml"
+        | "application/x-yaml"
+        | "application/toml" => Kind::Text,
+        "image/svg+xml" => return None,
+        other if other.starts_with("text/") || other.ends_with("+xml") => Kind::Text,
+        other if other.ends_with("+json") => Kind::Json,
+        _ => return None,
+    })
+}
+
+fn sniff(body: &[u8]) -> Kind {
+    let start = String::from_utf8_lossy(&body[..body.len().min(1024)]).to_ascii_lowercase();
+    let is_html = ["<!doctype html", "<html", "<head", "<body", "<title"]
+        .iter()
+        .any(|tag| start.contains(tag));
+    if is_html { Kind::Html } else { Kind::Text }
+}
+
+/// What bytes are that can't be text, whatever somebody says.
+fn binary(body: &[u8]) -> Option<&'static str> {
+    let start = &body[..body.len().min(1024)];
+    if start.starts_with(b"%PDF-") {
+        return Some("application/pdf");
+    }
+    let is_utf16 = start.starts_with(b"\xfe\xff") || start.starts_with(b"\xff\xfe");
+    (start.contains(&0) && !is_utf16).then_some("binary data")
+}
+
+fn html(text: &str, url: &Url) -> Page {
+    let document = Document::parse(text, Keep::Shown);
+    let page = page(&document, url);
+    if !page.text.is_empty() {
+        return page;
+    }
+    // Some pages hide all they have until their scripts have run.
+    self::page(&Document::parse(text, Keep::Hidden), url)
+}
+
+fn page(document: &Document, url: &Url) -> Page {
+    let rendered = render::render(document, url);
+    let facts = &document.facts;
+    Page {
+        title: facts.title().or_else(|| document.first_heading()),
+        byline: facts.byline.clone(),
+        published: facts.published.clone(),
+        text: rendered.text,
+        links: rendered.links,
+        is_cut: rendered.is_cut || document.is_cut,
+        ..Page::default()
+    }
+}
+
+/// Text as it is, without what can't be seen.
+fn plain(text: &str) -> Page {
+    let end = text.floor_char_boundary(MAX_TEXT);
+    let seen = text[..end]
+        .chars()
+        .filter(|&c| c == '\n' || c == '\t' || !writer::is_unseen(c));
+    Page {
+        text: seen.collect(),
+        is_cut: end < text.len(),
+        ..Page::default()
+    }
+}

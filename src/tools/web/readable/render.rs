@@ -1,0 +1,312 @@
+//! A page's tree to text.
+
+use std::ops::Range;
+
+use reqwest::Url;
+
+use super::{
+    Link,
+    content::Prose,
+    links::Links,
+    soup::{Document, Element, Node},
+    tag::Tag,
+    writer::{Gap, Writer},
+};
+
+#[derive(Debug, Default)]
+pub struct Rendered {
+    pub text: String,
+    pub links: Vec<Link>,
+    pub is_cut: bool,
+}
+
+pub fn render(document: &Document, url: &Url) -> Rendered {
+    let prose = Prose::of(document);
+    let content = prose.content(document);
+    let mut renderer = Renderer {
+        document,
+        prose: &prose,
+        content: content.clone(),
+        open: Vec::new(),
+        writer: Writer::default(),
+        link: None,
+        numbers: Vec::new(),
+        table: None,
+        links: Links::new(url, document.facts.base.as_deref()),
+    };
+    let is_cut = renderer.write(content);
+    Rendered {
+        text: renderer.writer.finish(),
+        links: renderer.links.list,
+        is_cut,
+    }
+}
+
+struct Renderer<'a> {
+    document: &'a Document,
+    prose: &'a Prose,
+    content: Range<usize>,
+    open: Vec<&'a Element>,
+    writer: Writer,
+    /// The link that is being written, and how many elements are open around it.
+    link: Option<(String, usize)>,
+    /// The next number of each open list, if it has numbers.
+    numbers: Vec<Option<u64>>,
+    /// The table that is being written: it has no tables in it.
+    table: Option<Table>,
+    links: Links,
+}
+
+#[derive(Default)]
+struct Table {
+    rows: usize,
+    /// Of this row.
+    cells: usize,
+}
+
+impl<'a> Renderer<'a> {
+    /// Writes a part of the page; says whether it is cut off.
+    fn write(&mut self, part: Range<usize>) -> bool {
+        let mut index = part.start;
+        while index < part.end {
+            self.close_before(index);
+            if self.writer.is_full() {
+                break;
+            }
+            index = match &self.document.nodes[index] {
+                Node::Text(text) => {
+                    self.writer.text(text);
+                    index + 1
+                }
+                Node::Element(element) => self.enter(index, element),
+            };
+        }
+        self.close_before(usize::MAX);
+        index < part.end || self.writer.is_full()
+    }
+
+    fn close_before(&mut self, index: usize) {
+        while let Some(element) = self.open.pop_if(|element| element.end <= index) {
+            self.leave(element);
+        }
+    }
+
+    /// Begins an element; gives the node to go on with.
+    fn enter(&mut self, index: usize, element: &'a Element) -> usize {
+        match element.tag {
+            Tag::Form if self.is_minor(index..element.end) => return element.end,
+            Tag::Pre => {
+                self.pre(index..element.end);
+                return element.end;
+            }
+            Tag::Hr => {
+                self.gap(Gap::Paragraph);
+                if self.writer.in_line == 0 {
+                    self.writer.raw("---");
+                }
+                self.gap(Gap::Paragraph);
+                return element.end;
+            }
+            Tag::Br => {
+                self.gap(Gap::Line);
+                return element.end;
+            }
+            Tag::Img => {
+                self.image(element);
+                return element.end;
+            }
+            _ => {}
+        }
+        self.begin(element);
+        self.open.push(element);
+        index + 1
+    }
+
+    fn begin(&mut self, element: &'a Element) {
+        self.gap(gap_around(element.tag));
+        match element.tag {
+            Tag::A => self.begin_link(element),
+            Tag::Code => self.writer.open('`'),
+            Tag::Heading(level) => self.writer.mark("#".repeat(level.into()) + " "),
+            Tag::Blockquote => self.writer.quotes += 1,
+            Tag::Ul | Tag::Ol => self.begin_list(element),
+            Tag::Li => self.begin_item(),
+            Tag::Dd => self.writer.mark(": "),
+            Tag::Table if !element.is_layout && self.table.is_none() && self.writer.in_line == 0 => {
+                self.table = Some(Table::default());
+            }
+            Tag::Tr => self.begin_row(),
+            Tag::Td | Tag::Th => self.begin_cell(),
+            _ => {}
+        }
+    }
+
+    fn leave(&mut self, element: &'a Element) {
+        match element.tag {
+            Tag::A => self.end_link(),
+            Tag::Code => {
+                self.writer.close("`");
+            }
+            Tag::Heading(_) | Tag::Li | Tag::Dd => self.writer.unmark(),
+            Tag::Blockquote => self.writer.quotes -= 1,
+            Tag::Ul | Tag::Ol => {
+                self.numbers.pop();
+                self.writer.lists -= 1;
+            }
+            Tag::Tr => self.end_row(),
+            Tag::Td | Tag::Th => self.end_cell(),
+            Tag::Table if !element.is_layout && self.writer.in_line == 0 => self.table = None,
+            _ => {}
+        }
+        self.gap(gap_around(element.tag));
+    }
+
+    /// Lists are tight.
+    fn gap(&mut self, gap: Gap) {
+        let is_in_list = self.writer.lists > 0;
+        self.writer.gap(if is_in_list { gap.min(Gap::Line) } else { gap });
+    }
+
+    /// A form that is not the page itself, as some make it, is none of its text.
+    fn is_minor(&self, form: Range<usize>) -> bool {
+        self.prose.within(&form) * 2 < self.prose.within(&self.content)
+    }
+
+    fn image(&mut self, element: &Element) {
+        let alt = element.attribute.as_deref().unwrap_or_default().trim();
+        if !alt.is_empty() {
+            self.writer.text(&format!("[image: {alt}]"));
+        }
+    }
+
+    fn pre(&mut self, part: Range<usize>) {
+        let text = self.text_of(part);
+        let text = text.trim_matches('\n');
+        if text.trim().is_empty() {
+            return;
+        }
+        if self.writer.in_line > 0 {
+            return self.writer.text(text);
+        }
+        let ticks = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+        let fence = "`".repeat(3.max(ticks + 1));
+        self.gap(Gap::Paragraph);
+        self.writer.raw(&fence);
+        self.gap(Gap::Line);
+        self.writer.lines(text);
+        self.writer.raw(&fence);
+        self.gap(Gap::Paragraph);
+    }
+
+    /// The text of a part with its own lines.
+    fn text_of(&self, part: Range<usize>) -> String {
+        let mut text = String::new();
+        for node in &self.document.nodes[part.start + 1..part.end] {
+            match node {
+                Node::Text(more) => text.push_str(more),
+                Node::Element(element) if element.tag == Tag::Br => text.push('\n'),
+                Node::Element(element) if element.tag.is_block() && !text.ends_with('\n') => text.push('\n'),
+                Node::Element(_) => {}
+            }
+        }
+        text
+    }
+
+    fn begin_link(&mut self, element: &Element) {
+        let url = element
+            .attribute
+            .as_deref()
+            .and_then(|href| self.links.address(href));
+        if let (Some(url), None) = (url, &self.link) {
+            self.link = Some((url, self.open.len()));
+            self.writer.in_line += 1;
+            self.writer.open('[');
+        }
+    }
+
+    fn end_link(&mut self) {
+        let is_it = self
+            .link
+            .as_ref()
+            .is_some_and(|(_, depth)| *depth == self.open.len());
+        let Some((url, _)) = self.link.take_if(|_| is_it) else {
+            return;
+        };
+        self.writer.in_line -= 1;
+        let text = self.writer.since_bracket().to_owned();
+        if self.writer.close(&format!("]({url})")) {
+            self.links.add(&text, url);
+        }
+    }
+
+    fn begin_list(&mut self, element: &Element) {
+        let start = element
+            .attribute
+            .as_deref()
+            .and_then(|start| start.trim().parse().ok());
+        let is_numbered = element.tag == Tag::Ol;
+        self.numbers.push(is_numbered.then(|| start.unwrap_or(1)));
+        self.writer.lists += 1;
+    }
+
+    fn begin_item(&mut self) {
+        match self.numbers.last_mut() {
+            Some(Some(number)) => {
+                self.writer.mark(format!("{number}. "));
+                *number = number.saturating_add(1);
+            }
+            _ => self.writer.mark("- "),
+        }
+    }
+
+    fn begin_row(&mut self) {
+        if let Some(table) = &mut self.table {
+            table.cells = 0;
+        }
+    }
+
+    fn end_row(&mut self) {
+        let Some(table) = &mut self.table else { return };
+        if table.cells == 0 {
+            return;
+        }
+        table.rows += 1;
+        self.writer.raw("|");
+        if table.rows == 1 {
+            self.writer.gap(Gap::Line);
+            self.writer.raw(&("|".to_owned() + &"---|".repeat(table.cells)));
+        }
+        table.cells = 0;
+    }
+
+    fn begin_cell(&mut self) {
+        let Some(table) = &mut self.table else {
+            return self.gap(Gap::Line);
+        };
+        table.cells += 1;
+        self.writer.raw("|");
+        self.writer.gap(Gap::Space);
+        self.writer.in_line += 1;
+        self.writer.in_cell = true;
+    }
+
+    fn end_cell(&mut self) {
+        if self.table.is_none() {
+            return self.gap(Gap::Line);
+        }
+        self.writer.in_line -= 1;
+        self.writer.in_cell = false;
+        self.writer.gap(Gap::Space);
+    }
+}
+
+/// What stands before and after an element.
+fn gap_around(tag: Tag) -> Gap {
+    match tag {
+        Tag::A | Tag::Code | Tag::Inline | Tag::Td | Tag::Th => Gap::None,
+        Tag::Blockquote | Tag::Dl | Tag::Heading(_) | Tag::Ol | Tag::P | Tag::Table | Tag::Ul => {
+            Gap::Paragraph
+        }
+        _ => Gap::Line,
+    }
+}
