@@ -101,6 +101,11 @@ mod tests {
             [texts[2], texts[0], texts[1]],
             "what hardly fits comes last"
         );
+        assert_eq!(
+            ranked(&texts, "person or nurse"),
+            [texts[3], texts[1], texts[2]],
+            "nurse is rarer than person"
+        );
         assert_eq!(ranked(&texts, "bicycle"), [""; 0]);
         assert_eq!(ranked(&texts, "?!"), [""; 0]);
     }
