@@ -45,21 +45,24 @@ impl Parlor {
         tools: Registry,
         change: impl FnOnce(&mut Settings),
     ) -> Self {
-        let mut settings = Settings::default();
-        settings.server.data = data.to_owned();
-        // Nobody waits for scripted answers.
-        settings.timeouts.shutdown_seconds = 0.1;
-        settings.endpoints = vec![Endpoint {
-            name: "test".into(),
-            base_url: upstream.url(),
-            api_key_env: None,
-            api_key: None,
-            headers: Default::default(),
-        }];
-        change(&mut settings);
+        let settings = settings(data, upstream, change);
+        let server = Server::open_with(settings, |_, _, _| tools).await;
+        Self::serve(server.expect("a server")).await
+    }
+
+    /// The same, with the tools that come with Parlor.
+    pub async fn start_built_in(
+        data: &Path,
+        upstream: &Upstream,
+        change: impl FnOnce(&mut Settings),
+    ) -> Self {
+        let settings = settings(data, upstream, change);
+        Self::serve(Server::open(settings).await.expect("a server")).await
+    }
+
+    async fn serve(server: Server) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let server = Server::open_with(settings, tools).await.expect("a server");
         let hub = server.hub();
         let stop = CancellationToken::new();
         let signal = stop.clone();
@@ -107,6 +110,23 @@ impl Parlor {
     pub async fn follow(&self, path: &str) -> Stream {
         Stream::of(self.get(path)).await
     }
+}
+
+/// A server's settings: its data in a folder, and one endpoint at the scripted server.
+fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)) -> Settings {
+    let mut settings = Settings::default();
+    settings.server.data = data.to_owned();
+    // Nobody waits for scripted answers.
+    settings.timeouts.shutdown_seconds = 0.1;
+    settings.endpoints = vec![Endpoint {
+        name: "test".into(),
+        base_url: upstream.url(),
+        api_key_env: None,
+        api_key: None,
+        headers: Default::default(),
+    }];
+    change(&mut settings);
+    settings
 }
 
 /// The JSON body of a response.
