@@ -316,7 +316,10 @@ async fn a_stop_ends_a_tool_that_is_at_work() {
     assert_eq!(types(&rest), ["cancelled"]);
     let path = format!("/api/messages/{}", started["message_id"].as_str().unwrap());
     let message = crate::support::json(parlor.get(&path).send().await.unwrap()).await;
-    assert_eq!(message["nodes"][0]["parts"][1]["status"], "stopped", "{message}");
+    assert_eq!(
+        message["message"]["nodes"][0]["parts"][1]["status"], "stopped",
+        "{message}"
+    );
     assert_eq!(calls(&upstream).len(), 1);
 }
 

@@ -110,7 +110,7 @@ async fn a_model_searches_the_web() {
     let (how, given) = outcome(&upstream, &events);
     assert_eq!(how, json!(["complete", "Searched"]));
     assert_eq!(
-        serde_json::from_str::<Value>(&given).unwrap(),
+        serde_json::from_str::<Value>(given.split_once("\n\n(").unwrap().0).unwrap(),
         json!({ "query": "examples", "results": [
             { "title": "An example", "url": "https://example.com/", "snippet": "For examples." },
         ] })
@@ -146,7 +146,7 @@ async fn a_model_searches_pubmed_and_the_person_sees_how_far_it_is() {
     let (how, given) = outcome(&upstream, &events);
     assert_eq!(how, json!(["complete", "Searched PubMed"]));
     assert!(
-        given.ends_with("7. Study 7. J Water, 2024. PMID 7\n   Wet."),
+        given.contains("7. Study 7. J Water, 2024. PMID 7\n   Wet.\n\n(The person sees this as "),
         "{given}"
     );
     let progress: Vec<&Value> = events
@@ -212,5 +212,8 @@ async fn a_model_is_offered_no_tool_that_is_disabled_or_lacks_its_settings() {
         .iter()
         .map(|tool| tool["function"]["name"].clone())
         .collect();
-    assert_eq!(offered, ["current_time", "remember", "recall", "forget"]);
+    assert_eq!(
+        offered,
+        ["current_time", "fetch_webpage", "remember", "recall", "forget"]
+    );
 }
