@@ -1,8 +1,8 @@
 //! What a browser loads besides pages: the WASM with its JavaScript side, the stylesheet, the icons.
 //!
 //! The build puts these files into one folder; a release has the folder inside its binary, a development build reads
-//! it from disk, so that a change of a style needs no new server. The three files that every page needs are named by
-//! their content and kept by browsers for ever; a page finds their names in the [`Manifest`]. [`dev_reload::script`] is one more
+//! it from disk, so that a change of a style needs no new server. What lies in `pkg` is named by its content, or in a
+//! folder that is, and kept by browsers for ever; a page finds its three files in the [`Manifest`]. [`dev_reload::script`] is one more
 //! script, for development only.
 
 pub mod dev_reload;

@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::{
     clock,
     hub::Hub,
-    protocol::{AssistantMessage, EventBody, MessageId},
+    protocol::{AssistantMessage, EventBody, MessageId, Payload},
     storage::{Change, Outcome, Refusal, RunKey, Storage, Trouble},
 };
 
@@ -109,6 +109,11 @@ impl Journal {
         self.hand_in(Change::Store { run, message }).await;
     }
 
+    /// Keeps something that a run has made for the panel. What the run hands in next comes after it.
+    pub async fn keep(&self, run: RunKey, payload: Payload) {
+        self.hand_in(Change::Keep { run, payload }).await;
+    }
+
     async fn hand_in(&self, change: Change) {
         // The writer ends only after the last sender is gone.
         let _ = self.output.send(Entry { change, done: None }).await;
@@ -119,7 +124,11 @@ impl Journal {
 fn is_output(change: &Change) -> bool {
     matches!(
         change,
-        Change::Append { .. } | Change::Store { .. } | Change::Pause { .. } | Change::End { .. }
+        Change::Append { .. }
+            | Change::Store { .. }
+            | Change::Keep { .. }
+            | Change::Pause { .. }
+            | Change::End { .. }
     )
 }
 

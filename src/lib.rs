@@ -53,5 +53,8 @@ pub fn hydrate() {
     if let Some(body) = leptos::prelude::document().body() {
         body.normalize();
     }
-    leptos::mount::hydrate_body(ui::Root);
+    wasm_bindgen_futures::spawn_local(async {
+        ui::prepare().await;
+        leptos::mount::hydrate_body(ui::Root);
+    });
 }

@@ -44,3 +44,30 @@ test('a tool that fails says so in its card, and the answer goes on', async ({ c
   await expect(card.getByText('Failed:')).toBeAttached();
   await expect(chat.answers.getByText('There is no such place.')).toBeVisible();
 });
+
+test('what the model suggests is said with a click, and only once', async ({ chat, upstream }) => {
+  const values = JSON.stringify([
+    { label: 'Yes', value: 'Yes, please go on' },
+    { label: 'No', value: 'No, thanks' },
+  ]);
+  await upstream.script({ steps: [{ text: 'I see.' }] });
+  await upstream.script({
+    when: { user_contains: 'Shall' },
+    steps: [{ text: 'Shall I go on?\n\nSUGGESTED_' }, { gate: 'rest' }, { text: `VALUES: ${values}` }],
+  });
+  await chat.open();
+  await chat.begin('Shall you?');
+  await expect(chat.answers.getByText('Shall I go on?', { exact: true })).toBeVisible();
+  await upstream.open('rest');
+  const chips = chat.page.getByRole('group', { name: 'Suggestions' }).getByRole('button');
+  await expect(chips).toHaveText(['Yes', 'No']);
+  await expect(chat.answers).not.toContainText('SUGGESTED');
+  await chat.reload();
+  await chips.first().click();
+  await expect(chat.questions).toHaveText([/Shall you\?/, /Yes, please go on/]);
+  await chat.done();
+  await expect(chips).toHaveCount(0);
+  await chat.reload();
+  await expect(chat.questions).toHaveCount(2);
+  await expect(chips).toHaveCount(0);
+});

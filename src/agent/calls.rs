@@ -5,7 +5,8 @@ use std::fmt;
 
 use super::{Agent, Effect, Phase};
 use crate::protocol::{
-    EventBody, Json, Part, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus, transcript::apply_to_run,
+    EventBody, Json, Part, PayloadRef, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus,
+    transcript::apply_to_run,
 };
 
 /// The tools that the model may ask for.
@@ -38,6 +39,8 @@ pub struct Done {
     pub label: String,
     /// What the model is told; the error, if it is one.
     pub output: Result<String, String>,
+    /// What it has made for the panel, which is kept already.
+    pub payload: Option<PayloadRef>,
 }
 
 /// A call that the model is asking for.
@@ -138,6 +141,7 @@ impl Agent {
                 status: ToolStatus::Running,
                 progress: None,
                 output: None,
+                payload: None,
                 started_at: None,
                 ended_at: None,
             };
@@ -180,9 +184,8 @@ impl Agent {
             Ok(output) => (ToolStatus::Complete, output),
             Err(error) => (ToolStatus::Failed, error),
         };
-        let mut effects = Vec::new();
-        self.tell(index, done.label, status, &output, at, &mut effects);
-        self.go_on(effects)
+        let ended = self.complete(index, done.label, status, output, done.payload, at);
+        self.go_on(ended.into_iter().collect())
     }
 
     pub(super) fn answered(&mut self, index: usize, allowed: bool, at: Timestamp) -> Vec<Effect> {
@@ -280,19 +283,30 @@ impl Agent {
         at: Timestamp,
         effects: &mut Vec<Effect>,
     ) {
-        let Some(call) = self.message.tool_calls().find(|call| call.index == index) else {
-            return;
-        };
+        effects.extend(self.complete(index, label, status, output.into(), None, at));
+    }
+
+    fn complete(
+        &mut self,
+        index: usize,
+        label: String,
+        status: ToolStatus,
+        output: String,
+        payload: Option<PayloadRef>,
+        at: Timestamp,
+    ) -> Option<Effect> {
+        let call = self.message.tool_calls().find(|call| call.index == index)?;
         let event = EventBody::ToolComplete {
             index,
             tool_use_id: call.tool_use_id.clone(),
             tool: call.tool.clone(),
             label,
             status,
-            output: output.into(),
+            output,
+            payload,
             ended_at: at,
         };
-        effects.push(self.log(event));
+        Some(self.log(event))
     }
 
     /// The call of this index, if it stands like this.

@@ -63,7 +63,11 @@ fn gives(index: usize, output: Result<&str, &str>) -> Input {
     let label = "Done".into();
     Input::ToolEnded {
         index,
-        done: Done { label, output },
+        done: Done {
+            label,
+            output,
+            payload: None,
+        },
     }
 }
 

@@ -19,6 +19,7 @@ pub(super) fn filter_for(message: &AssistantMessage) -> ControlFilter {
 }
 
 impl Agent {
+    /// Adds to the run what the filter makes of the model's words.
     pub(super) fn take_in(&mut self, items: Vec<Item>) -> Vec<Effect> {
         let mut effects = Vec::new();
         for item in items {
@@ -64,5 +65,99 @@ impl Agent {
                 .message
                 .tool_calls()
                 .any(|call| has(call.input.as_str()) || call.output.as_deref().is_some_and(has))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::*;
+    use crate::protocol::{Json, Node, RunStatus, ToolCall, ToolStatus};
+
+    #[derive(Debug)]
+    struct NoTools;
+
+    impl Toolbox for NoTools {
+        fn plan(&self, tool: &str, _: &str) -> Result<Plan, String> {
+            Err(format!("There is no tool {tool}."))
+        }
+    }
+
+    /// A run that has searched and found `output`.
+    fn having_found(output: &str) -> AssistantMessage {
+        let mut message = AssistantMessage::started("x/m");
+        let call = ToolCall {
+            tool_use_id: "1".into(),
+            index: 0,
+            tool: "web_search".into(),
+            input: Json::or_string(r#"{"query": "x"}"#),
+            label: "Searched".into(),
+            detail: None,
+            status: ToolStatus::Complete,
+            progress: None,
+            output: Some(output.into()),
+            payload: None,
+            started_at: None,
+            ended_at: None,
+        };
+        message.nodes.push(Node {
+            parts: vec![Part::ToolCall(Box::new(call))],
+        });
+        message
+    }
+
+    fn answered(message: AssistantMessage, deltas: &[&str], end: Input) -> AssistantMessage {
+        let at = Timestamp(0);
+        let mut agent = Agent::new(message, Arc::new(NoTools), 5);
+        agent.step(Input::Start, at);
+        for delta in deltas {
+            agent.step(Input::Model(ModelEvent::Text((*delta).into())), at);
+        }
+        agent.step(end, at);
+        agent.message().clone()
+    }
+
+    const FINISHED: Input = Input::Model(ModelEvent::Finished(FinishReason::Stop));
+
+    #[test]
+    fn what_is_suggested_is_no_text() {
+        let deltas = [
+            "Shall I?\n\nSUGGESTED_VAL",
+            "UES: [{\"label\": \"Yes\", \"value\": \"Yes, please\"}]\n",
+            "SUGGESTED_ACTIONS: [{\"label\": \"New\", \"action\": \"new_chat\", \"handler\": \"client\"}]",
+        ];
+        let answer = answered(AssistantMessage::started("x/m"), &deltas, FINISHED);
+        assert_eq!(
+            (answer.text().as_str(), answer.status),
+            ("Shall I?", RunStatus::Complete)
+        );
+        assert_eq!(answer.suggested_values[0].value, "Yes, please");
+        assert_eq!(answer.suggested_actions[0].action, "new_chat");
+    }
+
+    #[test]
+    fn only_what_a_tool_has_had_is_a_source() {
+        let metadata = r#"It is so.
+<!-- METADATA:
+{"sources": [{"title": "A", "url": "https://a.example/1"}, {"title": "B", "url": "https://made.up/"},
+ {"title": "C", "url": "javascript:alert(1)"}]}
+-->"#;
+        let found = having_found("1. https://a.example/1 javascript:alert(1)");
+        let answer = answered(found, &[metadata], FINISHED);
+        assert_eq!(answer.text(), "It is so.");
+        let urls: Vec<&str> = answer.sources.iter().map(|source| source.url.as_str()).collect();
+        assert_eq!(urls, ["https://a.example/1"]);
+    }
+
+    #[test]
+    fn what_was_held_back_when_it_broke_off_was_on_no_screen() {
+        let half = "Because.\n\nSUGGESTED_VALUES: [{\"lab";
+        for end in [Input::Stop, Input::BrokeOff] {
+            let answer = answered(AssistantMessage::started("x/m"), &[half], end);
+            assert_eq!(answer.text().trim_end(), "Because.");
+        }
+        let answer = answered(AssistantMessage::started("x/m"), &[half], FINISHED);
+        assert_eq!(answer.text(), half, "the model ended like this: it is text");
     }
 }

@@ -25,7 +25,7 @@ pub fn of(run: RunKey, answer: &AssistantMessage) -> Value {
 fn message(answer: &AssistantMessage) -> String {
     let pieces = answer.pieces().into_iter();
     let texts = pieces.filter_map(|piece| match piece.kind {
-        PieceKind::Thinking => None,
+        PieceKind::Thinking | PieceKind::Payload(_) => None,
         PieceKind::Text => Some(piece.texts.concat().replace(MARK, "\\[[tool:")),
         PieceKind::Tool(call) => Some(format!("{MARK}{}]]", call.index)),
     });

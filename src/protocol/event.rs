@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ConversationId, Json, MessageId, RunError, RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp,
-    ToolProgress, ToolStatus,
+    ConversationId, Json, MessageId, PayloadRef, RunError, RunStatus, Source, SuggestedAction,
+    SuggestedValue, Timestamp, ToolProgress, ToolStatus,
     flat::{FlatEvent, FlatNotice},
 };
 
@@ -132,10 +132,19 @@ pub enum EventBody {
         label: String,
         status: ToolStatus,
         output: String,
+        /// What it has made for the panel.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        payload: Option<PayloadRef>,
         ended_at: Timestamp,
     },
     /// The run waits for a person: no task works on it until its questions are answered.
     Waiting,
+    /// The model has made something for the panel, at this place of its answer.
+    PayloadMade {
+        node: usize,
+        part: usize,
+        payload: PayloadRef,
+    },
     /// What the person may want to say next. It replaces what was suggested before.
     SuggestedValues { values: Vec<SuggestedValue> },
     /// What the person may want done next. It replaces what was suggested before.

@@ -11,8 +11,8 @@ use serde::{
 
 use super::{
     AssistantMessage, ConversationId, Event, EventBody, Fraction, Json, Message, MessageBody, MessageId,
-    Node, Notice, Part, Position, RunError, RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp,
-    ToolCall, ToolProgress, ToolStatus, json,
+    Node, Notice, Part, PayloadRef, Position, RunError, RunStatus, Source, SuggestedAction, SuggestedValue,
+    Timestamp, ToolCall, ToolProgress, ToolStatus, json,
 };
 
 /// Why an object is not one of ours.
@@ -58,6 +58,7 @@ pub struct FlatEvent {
     progress: Option<Fraction>,
     data: Option<Json>,
     output: Option<String>,
+    payload: Option<PayloadRef>,
     started_at: Option<Timestamp>,
     values: Option<Vec<SuggestedValue>>,
     actions: Option<Vec<SuggestedAction>>,
@@ -131,10 +132,11 @@ impl TryFrom<FlatEvent> for Event {
             "tool_complete" => {
                 let status = word(flat.status.take())?;
                 fields!(flat => EventBody::ToolComplete {
-                    index, tool_use_id, tool, label, output, ended_at
+                    index, tool_use_id, tool, label, output, ended_at; payload
                 } with status)
             }
             "waiting" => EventBody::Waiting,
+            "payload_made" => fields!(flat => EventBody::PayloadMade { node, part, payload }),
             "suggested_values" => fields!(flat => EventBody::SuggestedValues { values }),
             "suggested_actions" => fields!(flat => EventBody::SuggestedActions { actions }),
             "sources" => fields!(flat => EventBody::Sources { sources }),
@@ -243,6 +245,7 @@ pub struct FlatPart {
     status: Option<ToolStatus>,
     progress: Option<ToolProgress>,
     output: Option<String>,
+    payload: Option<PayloadRef>,
     started_at: Option<Timestamp>,
     ended_at: Option<Timestamp>,
 }
@@ -254,8 +257,9 @@ impl TryFrom<FlatPart> for Part {
         Ok(match flat.r#type.as_str() {
             "thinking" => fields!(flat => Self::Thinking { text }),
             "text" => fields!(flat => Self::Text { text }),
+            "payload" => fields!(flat => Self::Payload { payload }),
             "tool_call" => Self::ToolCall(Box::new(fields!(flat => ToolCall {
-                tool_use_id, index, tool, input, label, status; detail, progress, output, started_at, ended_at
+                tool_use_id, index, tool, input, label, status; detail, progress, output, payload, started_at, ended_at
             }))),
             _ => return Err(NotOurs::Unknown(flat.r#type)),
         })
@@ -290,6 +294,14 @@ mod tests {
             message: "Found 15 articles".into(),
             progress: Some(Fraction::of(1, 3)),
             data: Some(Json::or_string("[1.5]")),
+        }
+    }
+
+    fn payload() -> PayloadRef {
+        PayloadRef {
+            payload_id: "abc12345".into(),
+            kind: "table".into(),
+            summary: "Table (3)".into(),
         }
     }
 
@@ -378,6 +390,7 @@ mod tests {
                 label: text.clone(),
                 status: ToolStatus::Failed,
                 output: text.clone(),
+                payload: Some(payload()),
                 ended_at: at,
             },
             EventBody::Waiting,
@@ -386,6 +399,11 @@ mod tests {
                     label: text.clone(),
                     value: text.clone(),
                 }],
+            },
+            EventBody::PayloadMade {
+                node: 0,
+                part: 1,
+                payload: payload(),
             },
             EventBody::SuggestedActions { actions: Vec::new() },
             EventBody::Sources {
@@ -425,6 +443,7 @@ mod tests {
                 | EventBody::ToolProgress { .. }
                 | EventBody::ToolComplete { .. }
                 | EventBody::Waiting
+                | EventBody::PayloadMade { .. }
                 | EventBody::SuggestedValues { .. }
                 | EventBody::SuggestedActions { .. }
                 | EventBody::Sources { .. }
@@ -450,6 +469,7 @@ mod tests {
         let parts = vec![
             Part::Thinking { text: "why".into() },
             Part::Text { text: "what".into() },
+            Part::Payload { payload: payload() },
             Part::ToolCall(Box::new(ToolCall {
                 tool_use_id: "1".into(),
                 index: 0,
@@ -460,6 +480,7 @@ mod tests {
                 status: ToolStatus::Running,
                 progress: Some(progress()),
                 output: Some("that".into()),
+                payload: None,
                 started_at: Some(Timestamp(1)),
                 ended_at: None,
             })),

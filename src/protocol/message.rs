@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    MessageId, Source, SuggestedAction, SuggestedValue, Timestamp, ToolCall, ToolStatus,
+    MessageId, PayloadRef, Source, SuggestedAction, SuggestedValue, Timestamp, ToolCall, ToolStatus,
     flat::{FlatBody, FlatMessage, FlatPart},
 };
 
@@ -75,6 +75,8 @@ pub enum Part {
     Text { text: String },
     /// A tool that the model asked for.
     ToolCall(Box<ToolCall>),
+    /// What the model has made for the panel.
+    Payload { payload: PayloadRef },
 }
 
 /// Something that is shown as one: a part, or a text with what continues it.
@@ -83,7 +85,7 @@ pub struct Piece<'a> {
     /// The node and the part in which it begins.
     pub key: (usize, usize),
     pub kind: PieceKind<'a>,
-    /// What it says; a tool call says nothing.
+    /// What it says; a tool call or a payload says nothing.
     pub texts: Vec<&'a str>,
 }
 
@@ -93,6 +95,7 @@ pub enum PieceKind<'a> {
     Thinking,
     Text,
     Tool(&'a ToolCall),
+    Payload(&'a PayloadRef),
 }
 
 impl<'a> Piece<'a> {
@@ -216,6 +219,7 @@ impl AssistantMessage {
                     Part::Thinking { .. } => PieceKind::Thinking,
                     Part::Text { .. } => PieceKind::Text,
                     Part::ToolCall(call) => PieceKind::Tool(call),
+                    Part::Payload { payload } => PieceKind::Payload(payload),
                 };
                 match broken_off {
                     Some(index) if kind == PieceKind::Text => {
@@ -252,7 +256,7 @@ impl AssistantMessage {
         let parts = self.nodes.iter().flat_map(|node| &node.parts);
         parts.filter_map(|part| match part {
             Part::ToolCall(call) => Some(&**call),
-            Part::Thinking { .. } | Part::Text { .. } => None,
+            Part::Thinking { .. } | Part::Text { .. } | Part::Payload { .. } => None,
         })
     }
 
@@ -261,7 +265,7 @@ impl AssistantMessage {
         let parts = self.nodes.iter_mut().flat_map(|node| &mut node.parts);
         parts.filter_map(|part| match part {
             Part::ToolCall(call) => Some(&mut **call),
-            Part::Thinking { .. } | Part::Text { .. } => None,
+            Part::Thinking { .. } | Part::Text { .. } | Part::Payload { .. } => None,
         })
     }
 
@@ -281,7 +285,7 @@ impl Part {
     pub fn text(&self) -> &str {
         match self {
             Self::Thinking { text } | Self::Text { text } => text,
-            Self::ToolCall(_) => "",
+            Self::ToolCall(_) | Self::Payload { .. } => "",
         }
     }
 }

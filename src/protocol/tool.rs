@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{Timestamp, json::Json};
+use super::{PayloadRef, Timestamp, json::Json};
 
 /// A call of a tool, as a part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,6 +27,9 @@ pub struct ToolCall {
     /// What the model is told, once the call has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
+    /// What it has made for the panel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payload: Option<PayloadRef>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]

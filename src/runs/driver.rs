@@ -169,8 +169,26 @@ impl<'a> Driver<'a> {
                 }
             };
             let (output, ()) = tokio::join!(output, report);
-            let output = output.map(|result| result.text).map_err(|error| error.0);
-            (index, Done { label, output })
+            let mut payload = None;
+            let output = match output {
+                Ok(result) => {
+                    if let Some(made) = result.payload {
+                        let made = made.named();
+                        payload = Some(made.reference());
+                        journal.keep(run, made).await;
+                    }
+                    Ok(result.text)
+                }
+                Err(error) => Err(error.0),
+            };
+            (
+                index,
+                Done {
+                    label,
+                    output,
+                    payload,
+                },
+            )
         });
     }
 

@@ -33,7 +33,7 @@ fn said_and_done(assistant: &AssistantMessage, messages: &mut Vec<ModelMessage>)
     let mut turn = Turn::default();
     for piece in assistant.pieces() {
         match piece.kind {
-            PieceKind::Thinking => {}
+            PieceKind::Thinking | PieceKind::Payload(_) => {}
             PieceKind::Text => {
                 turn.ends_before(piece.key.0, messages);
                 turn.say(&piece.texts.concat());

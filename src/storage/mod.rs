@@ -11,7 +11,7 @@ use async_trait::async_trait;
 
 use crate::protocol::{
     AssistantMessage, ConversationId, ConversationList, Event, EventBody, Memory, MemoryId, Message,
-    MessageId, OlderMessages, Position, RunStatus, Timestamp, Transcript, UserId,
+    MessageId, OlderMessages, Payload, PayloadRef, Position, RunStatus, Timestamp, Transcript, UserId,
     conversation_list::ListCursor,
     intent::{Continue, Regenerate, SendMessage, Started},
 };
@@ -66,6 +66,8 @@ pub enum Change {
     Append { run: RunKey, events: Vec<EventBody> },
     /// What a run has come to with all that it has appended, so that it need not be put together from the log.
     Store { run: RunKey, message: AssistantMessage },
+    /// Something that a run has made for the panel. An event or a message that names it comes after it.
+    Keep { run: RunKey, payload: Payload },
     /// A run waits for a person: its events so far, and what it has come to. Nothing works on it until the person answers.
     Pause {
         run: RunKey,
@@ -278,6 +280,21 @@ pub trait Storage: Send + Sync + 'static {
         before: MessageId,
         page: PageSize,
     ) -> Result<Option<OlderMessages>, StorageError>;
+
+    /// Something that was made for the panel, with what is in it.
+    async fn payload(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        payload_id: &str,
+    ) -> Result<Option<Payload>, StorageError>;
+
+    /// All that was made for the panel in a conversation, oldest first.
+    async fn payloads(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Vec<PayloadRef>, StorageError>;
 
     /// One message and the conversation that it is in.
     async fn message(

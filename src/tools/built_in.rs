@@ -6,8 +6,10 @@ use super::{
     Registry,
     calculate::Calculate,
     current_time::CurrentTime,
+    fetch_webpage::FetchWebpage,
     memory::{Forget, Memories, Recall, Remember},
     pubmed::SearchPubmed,
+    web::{WebClient, WebConfig},
     web_search::WebSearch,
 };
 use crate::{journal::Journal, settings::Settings, storage::Storage};
@@ -19,11 +21,16 @@ pub fn built_in(settings: &Settings, storage: Arc<dyn Storage>, journal: Journal
     let pubmed = Some(&tools.pubmed)
         .filter(|pubmed| pubmed.enabled)
         .and_then(SearchPubmed::new);
+    let fetch_webpage = WebClient::new(WebConfig::default())
+        .inspect_err(|error| tracing::error!(%error, "pages of the web can't be read"))
+        .ok()
+        .map(FetchWebpage);
     let memories = Memories::new(storage, journal, &settings.limits);
     Registry::default()
         .with(CurrentTime)
         .with(Calculate)
         .with_optional(web_search)
+        .with_optional(fetch_webpage)
         .with_optional(pubmed)
         .with(Remember(memories.clone()))
         .with(Recall(memories.clone()))
@@ -67,6 +74,7 @@ mod tests {
         let all = [
             "current_time",
             "calculate",
+            "fetch_webpage",
             "search_pubmed",
             "remember",
             "recall",
@@ -83,7 +91,12 @@ mod tests {
     async fn what_is_disabled_is_not_there() {
         let disable = |settings: &mut Settings| {
             settings.tools.pubmed.enabled = false;
-            settings.tools.disabled = vec!["remember".into(), "forget".into(), "telepathy".into()];
+            settings.tools.disabled = vec![
+                "remember".into(),
+                "forget".into(),
+                "fetch_webpage".into(),
+                "telepathy".into(),
+            ];
         };
         assert_eq!(names(disable).await, ["current_time", "calculate", "recall"]);
     }

@@ -4,6 +4,7 @@
 //! - [`live`]: the state that the stream of events keeps true, and the intents that change it
 //! - [`chat`]: the one layout, with [`sidebar`], [`header`], [`transcript`], [`welcome`] and [`composer`] in it
 //! - [`markdown`]: text of a model as views that follow it while it grows
+//! - [`lazy`]: views whose code is loaded when they are first shown
 //! - [`browser`]: the only module here that knows whether it runs in one
 //!
 //! Nothing here decides what an event means (that is `protocol`), nor what an intent does (that is the server).
@@ -19,6 +20,7 @@ mod each;
 mod erase;
 mod header;
 mod icons;
+mod lazy;
 mod live;
 pub mod markdown;
 mod models;
@@ -42,6 +44,7 @@ use leptos_router::{
 };
 
 use self::chat::Chat;
+pub use self::lazy::prepare;
 
 /// The whole page, for the server to render and the browser to take over.
 ///

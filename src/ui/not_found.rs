@@ -1,13 +1,28 @@
 //! What is shown in place of what is not there.
 
-use leptos::prelude::*;
+use std::sync::Arc;
 
-use super::erase::Erase;
+use leptos::{prelude::*, wasm_split::wasm_split};
+
+use super::{
+    erase::Erase,
+    lazy::{Code, NotLoaded, lazy},
+};
 
 /// Says kindly that something is not there, and where to go from here.
 pub fn nothing_here(what: &'static str) -> AnyView {
+    lazy(move || code(what))
+}
+
+/// Few ever see it.
+#[wasm_split(not_found, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
+pub fn code(what: &'static str) -> Result<Code, NotLoaded> {
+    Ok(Arc::new(move || notice(what)))
+}
+
+fn notice(what: &'static str) -> AnyView {
     view! {
-        <div class="notice">
+        <div class="notice" data-lazy="not_found">
             <h2>{what}</h2>
             <p>"The link may be old, or what was here was deleted."</p>
             <a class="button" href="/">"Start a new chat"</a>

@@ -18,15 +18,13 @@ pub fn wasm(mode: Mode) -> Result<PathBuf> {
     command
         .args(["--package", "parlor", "--lib", "--target", WASM])
         .args(["--no-default-features", "--features", "hydrate"]);
+    // What splitting needs to know (`wasm`): who refers to what.
+    let mut flags = env::var(WASM_RUSTFLAGS).unwrap_or_default() + " -Clink-arg=--emit-relocs";
     let folder = match mode {
         Mode::Dev => {
             // What a profile could say only for this machine's half as well: a little optimisation, without which the
             // WASM is several times as large, and no line tables, which it couldn't show anyway.
-            let flags = env::var(WASM_RUSTFLAGS).unwrap_or_default();
-            command.env(
-                WASM_RUSTFLAGS,
-                format!("{flags} -Copt-level=1 -Cdebuginfo=0 -Cstrip=debuginfo"),
-            );
+            flags += " -Copt-level=1 -Cdebuginfo=0 -Cstrip=debuginfo";
             "debug"
         }
         Mode::Release => {
@@ -34,7 +32,7 @@ pub fn wasm(mode: Mode) -> Result<PathBuf> {
             "wasm-release"
         }
     };
-    check(&mut command)?;
+    check(command.env(WASM_RUSTFLAGS, flags))?;
     Ok(target().join(WASM).join(folder).join("parlor.wasm"))
 }
 

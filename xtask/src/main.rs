@@ -10,6 +10,7 @@ mod dev;
 mod release;
 mod site;
 mod test;
+mod wasm;
 
 use anyhow::{Result, bail};
 

@@ -7,6 +7,9 @@ use std::{env, fs, path::Path, path::PathBuf, process::Command};
 /// The npm package with wasm-opt, and its version. Distributions package older ones that refuse today's WASM.
 const BINARYEN: &str = "binaryen@132.0.0";
 
+/// The one that makes JavaScript smaller.
+const TERSER: &str = "terser@5.51.2";
+
 pub fn pack() -> Result<()> {
     site::build(Mode::Release)?;
     say("building the server, optimised (several minutes the first time)");
@@ -72,23 +75,36 @@ pub fn optimise(wasm_opt: &Path, wasm: &Path) -> Result<()> {
     run(&["--strip-debug"])
 }
 
-/// wasm-opt from npm, installed once into the user's cache. Without npm the release is as good, only larger.
+/// wasm-opt from npm. Without npm the release is as good, only larger.
 pub fn wasm_opt() -> Option<PathBuf> {
-    let wasm_opt = installed_wasm_opt();
+    let wasm_opt = npm_tool(BINARYEN, "binaryen/bin/wasm-opt");
     if wasm_opt.is_none() {
         say("no npm here: leaving wasm-opt out, the WASM stays larger");
     }
     wasm_opt
 }
 
-fn installed_wasm_opt() -> Option<PathBuf> {
+/// Makes a JavaScript module smaller, in place; its exports keep their names. Without npm it stays as it is.
+pub fn minify(js: &Path) -> Result<()> {
+    let Some(terser) = npm_tool(TERSER, "terser/bin/terser") else {
+        return Ok(());
+    };
+    let mut command = Command::new("node");
+    command
+        .arg(terser)
+        .args(["--module", "--compress", "--mangle", "--output"]);
+    cargo::check(command.arg(js).arg("--").arg(js))
+}
+
+/// A program of an npm package (`name@version`), installed once into the user's cache.
+fn npm_tool(package: &str, program: &str) -> Option<PathBuf> {
     let cache = env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
         .or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")))?;
-    let folder = cache.join("parlor").join(BINARYEN.replace('@', "-"));
-    let wasm_opt = folder.join("node_modules/binaryen/bin/wasm-opt");
-    if !wasm_opt.exists() {
-        say(&format!("installing wasm-opt ({BINARYEN} from npm)"));
+    let folder = cache.join("parlor").join(package.replace('@', "-"));
+    let program = folder.join("node_modules").join(program);
+    if !program.exists() {
+        say(&format!("installing {package} from npm"));
         fs::create_dir_all(&folder).ok()?;
         let mut npm = Command::new("npm");
         npm.args([
@@ -99,8 +115,8 @@ fn installed_wasm_opt() -> Option<PathBuf> {
             "--prefix",
         ])
         .arg(&folder)
-        .arg(BINARYEN);
+        .arg(package);
         cargo::check(&mut npm).context("npm").ok()?;
     }
-    wasm_opt.exists().then_some(wasm_opt)
+    program.exists().then_some(program)
 }

@@ -1,23 +1,26 @@
 //! The folder of everything that a browser loads, as the server wants it (`src/assets.rs` reads it):
 //!
 //! ```text
-//! site/manifest.json          {"js": "/pkg/parlor-HASH.js", "wasm": …, "css": …}
-//! site/pkg/parlor-HASH.js     named by their content, so that a browser may keep them for ever
-//! site/favicon.svg …          the files of public/, under their own names
-//! site/**/*.br                each compressible file once more, with Brotli
+//! site/manifest.json            {"js": "/pkg/parlor-HASH/parlor.js", "wasm": …, "css": "/pkg/parlor-HASH.css"}
+//! site/pkg/parlor-HASH.css      named by its content, so that a browser may keep it for ever
+//! site/pkg/parlor-HASH/         the browser half, with what is loaded later (`wasm` makes it)
+//! site/favicon.svg …            the files of public/, under their own names
+//! site/**/*.br                  each compressible file once more, with Brotli
 //! ```
+//!
+//! The files of the browser half refer to each other and fit together in one build only. So the folder has the hash, of
+//! all of them, and each finds the others beside it: a page of an old build never gets a part of a new one.
 //!
 //! Development and release have a folder each (`target/site`, `target/site-release`), so that neither takes the
 //! other's files away.
 
-use crate::{Mode, cargo, css, release, say};
+use crate::{Mode, cargo, css, say, wasm};
 use anyhow::{Context, Result};
 use std::{
     fs,
     io::Write,
     path::{Path, PathBuf},
 };
-use wasm_bindgen_cli_support::Bindgen;
 
 /// Where the finished site lies.
 pub fn folder(mode: Mode) -> &'static Path {
@@ -65,10 +68,12 @@ fn assemble(mode: Mode, wasm: &Path) -> Result<()> {
     for file in &public {
         copy(file, &draft.join(file.strip_prefix("public")?))?;
     }
-    let (js, wasm) = bindgen(mode, wasm, &pkg)?;
+    let half = pkg.join("parlor");
+    wasm::pack(mode, &wasm, &half)?;
+    let half = rename_hashed(&half)?;
     let manifest = serde_json::json!({
-        "js": write_hashed(&pkg, "js", js.as_bytes())?,
-        "wasm": write_hashed(&pkg, "wasm", &wasm)?,
+        "js": format!("{half}/parlor.js"),
+        "wasm": format!("{half}/parlor_bg.wasm"),
         "css": write_hashed(&pkg, "css", css.as_bytes())?,
     });
     fs::write(draft.join("manifest.json"), format!("{manifest:#}\n"))?;
@@ -84,38 +89,22 @@ fn assemble(mode: Mode, wasm: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes cargo's WASM into a module that a browser can load, with its JavaScript side. Files that libraries bring
-/// along (`snippets/`) are put into `pkg`, where that JavaScript looks for them.
-fn bindgen(mode: Mode, wasm: Vec<u8>, pkg: &Path) -> Result<(String, Vec<u8>)> {
-    let work = pkg.with_file_name("bindgen");
-    let wasm_opt = match mode {
-        Mode::Dev => None,
-        Mode::Release => release::wasm_opt(),
-    };
-    Bindgen::new()
-        .web(true)?
-        .typescript(false)
-        // wasm-opt has use for the names, and drops them then.
-        .remove_name_section(mode == Mode::Release && wasm_opt.is_none())
-        .remove_producers_section(true)
-        .input_bytes("parlor", wasm)
-        .generate(&work)?;
-    if let Some(wasm_opt) = wasm_opt {
-        release::optimise(&wasm_opt, &work.join("parlor_bg.wasm"))?;
-    }
-    let js = fs::read_to_string(work.join("parlor.js"))?;
-    let wasm = fs::read(work.join("parlor_bg.wasm"))?;
-    if work.join("snippets").exists() {
-        fs::rename(work.join("snippets"), pkg.join("snippets"))?;
-    }
-    fs::remove_dir_all(&work)?;
-    Ok((js, wasm))
-}
-
 /// Writes `pkg/parlor-HASH.extension` and returns the address at which the server has it.
 fn write_hashed(pkg: &Path, extension: &str, content: &[u8]) -> Result<String> {
     let name = format!("parlor-{}.{extension}", Hash::new().add(content).text());
     fs::write(pkg.join(&name), content)?;
+    Ok(format!("/pkg/{name}"))
+}
+
+/// Renames `pkg/parlor` to `pkg/parlor-HASH` and returns the address at which the server has it.
+fn rename_hashed(folder: &Path) -> Result<String> {
+    let mut hash = Hash::new();
+    for file in files_below(folder)? {
+        hash.add(file.strip_prefix(folder)?.as_os_str().as_encoded_bytes())
+            .add(&fs::read(&file)?);
+    }
+    let name = format!("parlor-{}", hash.text());
+    fs::rename(folder, folder.with_file_name(&name))?;
     Ok(format!("/pkg/{name}"))
 }
 

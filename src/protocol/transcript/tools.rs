@@ -26,6 +26,7 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
                 status: ToolStatus::Waiting,
                 progress: None,
                 output: None,
+                payload: None,
                 started_at: None,
                 ended_at: None,
             };
@@ -52,6 +53,7 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
                 status: ToolStatus::Running,
                 progress: None,
                 output: None,
+                payload: None,
                 started_at: Some(*started_at),
                 ended_at: None,
             };
@@ -78,6 +80,7 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
             label,
             status,
             output,
+            payload,
             ended_at,
             ..
         } => change(run, *index, |call| {
@@ -85,8 +88,17 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
             call.status = *status;
             call.progress = None;
             call.output = Some(output.clone());
+            call.payload.clone_from(payload);
             call.ended_at = Some(*ended_at);
         }),
+        EventBody::PayloadMade { node, part, payload } => {
+            let (node, part) = (*node, *part);
+            if begins(run, node, part)? {
+                let payload = payload.clone();
+                begin(run, node, Part::Payload { payload });
+            }
+            Some(RunTouched::Part { node, part, from: 0 })
+        }
         _ => Some(RunTouched::Nothing),
     }
 }
@@ -98,7 +110,7 @@ fn put(run: &mut AssistantMessage, node: usize, part: usize, call: ToolCall) -> 
     } else {
         match run.nodes.get_mut(node)?.parts.get_mut(part)? {
             Part::ToolCall(known) => **known = call,
-            Part::Thinking { .. } | Part::Text { .. } => return None,
+            Part::Thinking { .. } | Part::Text { .. } | Part::Payload { .. } => return None,
         }
     }
     run.activity = None;

@@ -17,13 +17,14 @@ use tokio::sync::{Mutex, watch};
 
 use super::{Change, Committed, LogPage, PageSize, Storage, StorageError, StoredRun, Trouble};
 use crate::protocol::{
-    ConversationId, ConversationList, Memory, Message, MessageId, OlderMessages, Position, Timestamp,
-    Transcript, UserId, conversation_list::ListCursor,
+    ConversationId, ConversationList, Memory, Message, MessageId, OlderMessages, Payload, PayloadRef,
+    Position, Timestamp, Transcript, UserId, conversation_list::ListCursor,
 };
 
 mod checkpoint;
 mod commit;
 mod messages;
+mod payloads;
 mod read;
 mod trim;
 
@@ -264,6 +265,25 @@ impl Storage for Sqlite {
     ) -> Result<Option<OlderMessages>, StorageError> {
         let mut tx = self.readers.begin().await?;
         messages::older(&mut tx, user_id, conversation_id, before, page).await
+    }
+
+    async fn payload(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        payload_id: &str,
+    ) -> Result<Option<Payload>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        payloads::payload(&mut tx, user_id, conversation_id, payload_id).await
+    }
+
+    async fn payloads(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Vec<PayloadRef>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        payloads::of_conversation(&mut tx, user_id, conversation_id).await
     }
 
     async fn message(

@@ -42,6 +42,11 @@ pub fn focus_selector(selector: &str) {
     }
 }
 
+/// Whether there is an element that fits.
+pub fn is_there(selector: &str) -> bool {
+    matches!(document().query_selector(selector), Ok(Some(_)))
+}
+
 /// Whether one writes with a real keyboard, as far as a page can tell: whoever points with a finger has one on the
 /// screen.
 pub fn has_keyboard() -> bool {

@@ -89,6 +89,10 @@ pub fn focus(_element: &HtmlElement) {}
 
 pub fn focus_selector(_selector: &str) {}
 
+pub fn is_there(_selector: &str) -> bool {
+    false
+}
+
 pub fn fit_height(_area: &HtmlTextAreaElement) {}
 
 pub fn show_modal(_dialog: &HtmlDialogElement) {}

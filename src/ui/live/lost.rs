@@ -47,6 +47,7 @@ fn length(message: &Message) -> usize {
 fn weight(part: &Part) -> usize {
     match part {
         Part::Thinking { text } | Part::Text { text } => text.len(),
+        Part::Payload { .. } => 1,
         Part::ToolCall(call) => 1 + call.output.as_ref().map_or(0, String::len),
     }
 }

@@ -9,7 +9,7 @@ use leptos::prelude::*;
 
 use super::{rows::set, thought::latest_thought};
 use crate::{
-    protocol::{Piece, PieceKind, ToolCall},
+    protocol::{PayloadRef, Piece, PieceKind, ToolCall},
     ui::markdown::MarkdownState,
 };
 
@@ -35,6 +35,8 @@ pub enum PartKind {
     Text,
     /// A tool call, as it stands.
     Tool(ArcRwSignal<ToolCall>),
+    /// Something for the panel.
+    Payload(PayloadRef),
 }
 
 /// A text that may be on the screen. Clones are the same text.
@@ -114,6 +116,7 @@ impl PartRow {
             PieceKind::Thinking => matches!(self.kind, PartKind::Thinking),
             PieceKind::Text => matches!(self.kind, PartKind::Text),
             PieceKind::Tool(_) => matches!(self.kind, PartKind::Tool(_)),
+            PieceKind::Payload(_) => matches!(self.kind, PartKind::Payload(_)),
         };
         same_kind && piece.after(self.painted.load(Relaxed)).is_some()
     }
@@ -142,6 +145,7 @@ impl PartKind {
             PieceKind::Thinking => Self::Thinking,
             PieceKind::Text => Self::Text,
             PieceKind::Tool(call) => Self::Tool(ArcRwSignal::new(call.clone())),
+            PieceKind::Payload(payload) => Self::Payload(payload.clone()),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{
     tool::{CallOf, ToolCard},
 };
 use crate::{
-    protocol::{ConversationId, MessageId, RunStatus},
+    protocol::{ConversationId, MessageId, PayloadRef, RunStatus},
     ui::{
         each::Each,
         erase::Erase,
@@ -92,6 +92,7 @@ fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
         PartKind::Text => {
             view! { <div class="prose"><MarkdownView state=part.prose.show() prefix/></div> }.erase()
         }
+        PartKind::Payload(payload) => payload_card(payload),
         PartKind::Tool(call) => {
             let of = CallOf {
                 message_id: row.id,
@@ -100,6 +101,11 @@ fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
             view! { <ToolCard part call of prefix/> }.erase()
         }
     }
+}
+
+/// Something that the model has made for the panel.
+pub fn payload_card(payload: PayloadRef) -> AnyView {
+    view! { <p class="payload">{payload.summary}</p> }.erase()
 }
 
 fn thinking(row: &AnswerRow, part: PartRow, prefix: String) -> AnyView {

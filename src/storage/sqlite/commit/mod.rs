@@ -75,6 +75,7 @@ impl Writer {
             let orphan = match change {
                 Change::Append { run, .. }
                 | Change::Store { run, .. }
+                | Change::Keep { run, .. }
                 | Change::Pause { run, .. }
                 | Change::End { run, .. } => {
                     self.orphans.contains(&run.message_id) || batch.orphaned.contains(&run.message_id)
@@ -208,6 +209,7 @@ impl Batch {
             }),
             Change::Append { .. } => Ok(Outcome::Done),
             Change::Store { run, message } => self.store_output(connection, run, message).await,
+            Change::Keep { run, payload } => self.keep(connection, run, payload).await,
             Change::Pause { run, events, message } => self.pause(connection, run, events, message).await,
             Change::Answer { user_id, approval } => self.answer(connection, *user_id, *approval).await,
             Change::End { run, events, message } => self.end(connection, run, events, message).await,

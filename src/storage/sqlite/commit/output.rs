@@ -4,7 +4,7 @@ use sqlx::SqliteConnection;
 
 use super::{Batch, Failure};
 use crate::{
-    protocol::{AssistantMessage, EventBody, MessageBody, MessageId, Position, UserId},
+    protocol::{AssistantMessage, EventBody, MessageBody, MessageId, Payload, Position, UserId},
     storage::{Outcome, Refusal, RunKey, StorageError},
 };
 
@@ -51,6 +51,30 @@ impl Batch {
             Err(Refusal::NotFound)?;
         }
         store_answer(connection, run.user_id, run.message_id, message).await?;
+        Ok(Outcome::Done)
+    }
+
+    /// Keeps what a run has made for the panel.
+    pub(super) async fn keep(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        payload: &Payload,
+    ) -> Result<Outcome, Failure> {
+        sqlx::query(
+            "INSERT INTO payloads (user_id, conversation_id, id, message_id, kind, summary, data, created_at) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(run.user_id.to_string())
+        .bind(run.conversation_id.to_string())
+        .bind(&payload.payload_id)
+        .bind(run.message_id.to_string())
+        .bind(&payload.kind)
+        .bind(&payload.summary)
+        .bind(payload.data.as_str())
+        .bind(self.at.0)
+        .execute(connection)
+        .await?;
         Ok(Outcome::Done)
     }
 

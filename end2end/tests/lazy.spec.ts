@@ -1,0 +1,79 @@
+/** Views that have their code in a file of its own; what is said where there is nothing is one of them. */
+import type { Page, Response } from '@playwright/test';
+import { expect, test } from '../support/test.ts';
+
+const missing = '/c/0199f6a2-7b1e-7cc0-9f52-0a6c4f0c8a11';
+const notice = (page: Page) => page.getByRole('heading', { name: 'This conversation is not here.' });
+const parts = '**/split_*.wasm';
+const isPart = (response: Response) => response.url().endsWith('/split_not_found.wasm');
+
+test.beforeEach(({ browserLog }) => browserLog.allow(/status of 404/));
+
+/** Goes to where there is nothing, without loading the page anew. */
+async function goAstray(page: Page): Promise<void> {
+  await page.evaluate((path) => {
+    const link = Object.assign(document.createElement('a'), { href: path });
+    document.body.append(link);
+    link.click();
+  }, missing);
+}
+
+test('what is seldom shown is loaded when it is first shown, once', async ({ chat, page }) => {
+  const loaded: string[] = [];
+  page.on('request', (request) => loaded.push(...(request.url().includes('/split_') ? [request.url()] : [])));
+  await chat.open();
+  await expect(chat.send).toBeVisible();
+  expect(loaded).toEqual([]);
+  const [part] = await Promise.all([page.waitForResponse(isPart), goAstray(page)]);
+  await expect(notice(page)).toBeVisible();
+  expect(part.headers()).toMatchObject({
+    'cache-control': 'public, max-age=31536000, immutable',
+    'content-encoding': 'br',
+    'content-type': 'application/wasm',
+  });
+  await page.getByRole('link', { name: 'Start a new chat' }).click();
+  await expect(chat.title).toHaveText('New chat');
+  await page.goBack();
+  await expect(notice(page)).toBeVisible();
+  expect(loaded).toHaveLength(1);
+});
+
+test('where the server has rendered it, the page is taken over with it', async ({ chat, page }) => {
+  const [part] = await Promise.all([page.waitForResponse(isPart), page.goto(missing)]);
+  expect(part.ok()).toBe(true);
+  await page.getByRole('link', { name: 'Start a new chat' }).click();
+  await expect(chat.title).toHaveText('New chat');
+  await expect(notice(page)).toHaveCount(0);
+});
+
+test('what cannot be loaded is said in its place, and all else works', async ({ browserLog, chat, page }) => {
+  browserLog.allow(/net::ERR_|Failed to fetch|WebAssembly/);
+  // A newer server doesn't have it.
+  await page.route(parts, (route) => route.fulfill({ status: 404 }));
+  await chat.open();
+  await goAstray(page);
+  const failure = page.getByRole('alert').filter({ hasText: 'could not be loaded' });
+  await expect(failure).toBeVisible();
+  await page.unroute(parts);
+  await page.route(parts, (route) => route.abort());
+  await Promise.all([page.waitForEvent('requestfailed'), failure.getByRole('button', { name: 'Try again' }).click()]);
+  await expect(failure).toBeVisible();
+  await page.unroute(parts);
+  await failure.getByRole('button', { name: 'Try again' }).click();
+  await expect(notice(page)).toBeVisible();
+  await expect(failure).toHaveCount(0);
+  await page.getByRole('link', { name: 'Start a new chat' }).click();
+  await chat.say('Hello');
+  await chat.done();
+});
+
+test('a page whose part cannot be loaded stays as the server rendered it until it can', async ({ browserLog, chat, page }) => {
+  browserLog.allow(/net::ERR_|Failed to fetch/);
+  await page.route(parts, (route) => route.abort());
+  await Promise.all([page.waitForEvent('requestfailed'), page.goto(missing)]);
+  await expect(notice(page)).toBeVisible();
+  const [part] = await Promise.all([page.waitForResponse(isPart), page.unroute(parts)]);
+  expect(part.ok()).toBe(true);
+  await page.getByRole('link', { name: 'Start a new chat' }).click();
+  await expect(chat.title).toHaveText('New chat');
+});

@@ -1,0 +1,64 @@
+//! The queries about payloads.
+
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+
+use crate::{
+    protocol::{ConversationId, Json, Payload, PayloadRef, UserId},
+    storage::StorageError,
+};
+
+/// One payload, with what is in it.
+pub(super) async fn payload(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    conversation_id: ConversationId,
+    payload_id: &str,
+) -> Result<Option<Payload>, StorageError> {
+    let row = sqlx::query(
+        "SELECT id, kind, summary, data FROM payloads WHERE user_id = ? AND conversation_id = ? AND id = ?",
+    )
+    .bind(user_id.to_string())
+    .bind(conversation_id.to_string())
+    .bind(payload_id)
+    .fetch_optional(connection)
+    .await?;
+    row.map(|row| {
+        let PayloadRef {
+            payload_id,
+            kind,
+            summary,
+        } = reference(&row)?;
+        let data: String = row.try_get("data")?;
+        Ok(Payload {
+            payload_id,
+            kind,
+            summary,
+            data: Json::or_string(&data),
+        })
+    })
+    .transpose()
+}
+
+/// All payloads of a conversation, oldest first.
+pub(super) async fn of_conversation(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    conversation_id: ConversationId,
+) -> Result<Vec<PayloadRef>, StorageError> {
+    let rows = sqlx::query(
+        "SELECT id, kind, summary FROM payloads WHERE user_id = ? AND conversation_id = ? ORDER BY created_at, id",
+    )
+    .bind(user_id.to_string())
+    .bind(conversation_id.to_string())
+    .fetch_all(connection)
+    .await?;
+    rows.iter().map(reference).collect()
+}
+
+fn reference(row: &SqliteRow) -> Result<PayloadRef, StorageError> {
+    Ok(PayloadRef {
+        payload_id: row.try_get("id")?,
+        kind: row.try_get("kind")?,
+        summary: row.try_get("summary")?,
+    })
+}

@@ -1,0 +1,94 @@
+//! What a tool, or the model, has made for a panel, as it is kept.
+
+use serde_json::Value;
+
+use super::NewPayload;
+use crate::protocol::{Json, Payload};
+
+/// The longest summary, in characters.
+const SUMMARY: usize = 80;
+/// Ids are so many letters and digits: few enough to be repeated by a model, enough that they do not meet.
+const ID: usize = 8;
+
+impl NewPayload {
+    /// Gives it an id and a line about it.
+    pub fn named(self) -> Payload {
+        let summary = summary(&self.kind, &self.data);
+        let id = std::iter::repeat_with(|| fastrand::alphanumeric().to_ascii_lowercase());
+        Payload {
+            payload_id: id.take(ID).collect(),
+            kind: self.kind,
+            summary,
+            data: Json::or_string(&self.data.to_string()),
+        }
+    }
+}
+
+/// "Article list: CRISPR (15)": what it is, what about, and how many things it has, as far as the data tell.
+fn summary(kind: &str, data: &Value) -> String {
+    let mut words = kind.replace('_', " ");
+    if let Some(first) = words.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    let about = ["title", "query", "name", "label", "url"]
+        .into_iter()
+        .find_map(|field| data.get(field)?.as_str());
+    let line = match about {
+        Some(about) => format!(
+            "{words}: {}",
+            about.split_whitespace().collect::<Vec<_>>().join(" ")
+        ),
+        None => words,
+    };
+    let mut line: String = match line.char_indices().nth(SUMMARY) {
+        Some((cut, _)) => format!("{}…", &line[..cut]),
+        None => line,
+    };
+    let mut fields = data.as_object().into_iter().flat_map(|object| object.values());
+    if let Some(count) = fields.find_map(|field| field.as_array().map(Vec::len)) {
+        line.push_str(&format!(" ({count})"));
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_summary_says_what_it_is_and_what_about() {
+        let cases = [
+            (
+                "article_list",
+                json!({"query": "CRISPR", "articles": [1, 2]}),
+                "Article list: CRISPR (2)",
+            ),
+            ("table", json!({"rows": []}), "Table (0)"),
+            ("text_document", json!("x"), "Text document"),
+            ("été", json!(null), "été"),
+            ("", json!({"title": " a\n b "}), ": a b"),
+        ];
+        for (kind, data, line) in cases {
+            assert_eq!(summary(kind, &data), line);
+        }
+        let long = summary("table", &json!({"title": "é".repeat(1000)}));
+        assert_eq!(long.chars().count(), SUMMARY + 1);
+    }
+
+    #[test]
+    fn ids_are_short_and_differ() {
+        let named = || {
+            NewPayload {
+                kind: "table".into(),
+                data: json!({}),
+            }
+            .named()
+            .payload_id
+        };
+        let (one, other) = (named(), named());
+        assert_eq!(one.len(), ID);
+        assert_ne!(one, other);
+    }
+}

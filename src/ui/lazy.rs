@@ -1,0 +1,124 @@
+//! Views whose code comes in a file of its own, when they are first shown: what few people need, and not at once, is
+//! no part of what everybody waits for.
+//!
+//! Such a view's module has a function that the build takes out of the WASM, with all that only it needs:
+//!
+//! ```ignore
+//! /// Shows the settings.
+//! pub fn settings(live: Live) -> AnyView {
+//!     lazy(move || code(live))
+//! }
+//!
+//! #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
+//! pub fn code(live: Live) -> Result<Code, NotLoaded> {
+//!     Ok(Arc::new(move || view! { <section data-lazy="settings"><Settings live/></section> }.erase()))
+//! }
+//! ```
+//!
+//! Calling it has become asynchronous, and fails if there is no network, or the server has become a newer one that doesn't
+//! have the file. [`lazy`] shows the view, or says so. Without `fallible` such a call would be a panic and the page dead,
+//! and so it is with Leptos's own `#[lazy]`.
+//!
+//! The server has all code and renders the view at once. [`prepare`] has the browser load that code before it takes the
+//! page over; it must know each view here that a page may begin with.
+
+use std::{
+    pin::Pin,
+    sync::{Arc, OnceLock},
+};
+
+use futures::FutureExt;
+use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
+
+use super::{browser, erase::Erase, not_found};
+
+/// Makes a view, once it is here.
+pub type Code = Arc<dyn Fn() -> AnyView + Send + Sync>;
+
+/// The file could not be loaded. The browser's console knows why.
+#[derive(Debug)]
+pub struct NotLoaded;
+
+impl From<SplitLoaderError> for NotLoaded {
+    fn from(_: SplitLoaderError) -> Self {
+        Self
+    }
+}
+
+type Loading = Pin<Box<dyn Future<Output = Result<Code, NotLoaded>>>>;
+
+/// Shows a view once its code is here, and until then that it is being waited for or could not be had.
+pub fn lazy<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
+    load: impl Fn() -> F + Send + Sync + 'static,
+) -> AnyView {
+    Lazy {
+        load: Arc::new(move || Box::pin(load())),
+        code: Arc::default(),
+        failed: RwSignal::new(false),
+    }
+    .show()
+}
+
+#[derive(Clone)]
+struct Lazy {
+    load: Arc<dyn Fn() -> Loading + Send + Sync>,
+    code: Arc<OnceLock<Code>>,
+    /// Set whenever it is known how the loading went.
+    failed: RwSignal<bool>,
+}
+
+impl Lazy {
+    fn show(self) -> AnyView {
+        self.load();
+        let view = move || match (self.failed.get(), self.code.get()) {
+            (_, Some(code)) => code(),
+            (false, None) => {
+                view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase()
+            }
+            (true, None) => self.clone().failure(),
+        };
+        view.erase()
+    }
+
+    fn load(&self) {
+        let mut loading = (self.load)();
+        // On the server it is always here, in a browser from the second time on.
+        if let Some(result) = (&mut loading).now_or_never() {
+            return self.loaded(result);
+        }
+        let lazy = self.clone();
+        spawn_local(async move { lazy.loaded(loading.await) });
+    }
+
+    fn loaded(&self, result: Result<Code, NotLoaded>) {
+        let failed = result.map(|code| self.code.set(code)).is_err();
+        // What is shown may be gone meanwhile.
+        self.failed.try_set(failed);
+    }
+
+    fn failure(self) -> AnyView {
+        let again = move |_| {
+            self.failed.set(false);
+            self.load();
+        };
+        view! {
+            <div class="notice" role="alert">
+                <p>"This part of the page could not be loaded. If it stays so, reload the page."</p>
+                <button type="button" class="button" on:click=again>
+                    "Try again"
+                </button>
+            </div>
+        }
+        .erase()
+    }
+}
+
+/// Loads the code of what the server has rendered. Without it the page stays as the server rendered it, as it does
+/// without the first file.
+pub async fn prepare() {
+    let mut pause = 1000.0;
+    while browser::is_there("[data-lazy=not_found]") && not_found::load().await.is_err() {
+        browser::sleep(pause).await;
+        pause *= 2.0;
+    }
+}

@@ -1,0 +1,62 @@
+//! From cargo's WASM to what a browser can load:
+//!
+//! ```text
+//! parlor.js          the JavaScript side
+//! parlor_bg.wasm     what every page needs
+//! __wasm_split.js    fetches the rest, a view's file when the view is first shown (`src/ui/lazy.rs`)
+//! split_*.wasm       what one such view alone needs
+//! chunk_*.wasm       what several of them need
+//! snippets/          files that libraries bring along
+//! ```
+//!
+//! Splitting comes first: it reads what the linker says about who refers to what, which is lost afterwards. Without a view that is
+//! loaded later there is one WASM file, and no `__wasm_split.js` is loaded.
+
+use crate::{Mode, release, site};
+use anyhow::{Result, anyhow};
+use std::{ffi::OsStr, fs, path::Path};
+use wasm_bindgen_cli_support::Bindgen;
+use wasm_split_cli_support::Options;
+
+/// Puts all of it into `folder`.
+pub fn pack(mode: Mode, wasm: &[u8], folder: &Path) -> Result<()> {
+    let main = split(wasm, folder)?;
+    let wasm_opt = match mode {
+        Mode::Dev => None,
+        Mode::Release => release::wasm_opt(),
+    };
+    Bindgen::new()
+        .web(true)?
+        .typescript(false)
+        // wasm-opt has use for the names, and drops them then.
+        .remove_name_section(mode == Mode::Release && wasm_opt.is_none())
+        .remove_producers_section(true)
+        // Among them the table of functions, through which the other files call what is in this one.
+        .keep_lld_exports(true)
+        .input_bytes("parlor", main)
+        .generate(folder)?;
+    if mode == Mode::Dev {
+        return Ok(());
+    }
+    for file in site::files_below(folder)? {
+        match (file.extension().and_then(OsStr::to_str), &wasm_opt) {
+            (Some("wasm"), Some(wasm_opt)) => release::optimise(wasm_opt, &file)?,
+            (Some("js"), _) => release::minify(&file)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Writes what is loaded later, and returns what is not.
+fn split(wasm: &[u8], folder: &Path) -> Result<Vec<u8>> {
+    let main = folder.join("main.wasm");
+    let mut options = Options::new(wasm);
+    options.output_dir = folder;
+    options.main_out_path = &main;
+    options.main_module = "./parlor.js";
+    wasm_split_cli_support::transform(options).map_err(|error| anyhow!("splitting the WASM: {error:#}"))?;
+    let content = fs::read(&main)?;
+    fs::remove_file(&main)?;
+    Ok(content)
+}
