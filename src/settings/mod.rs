@@ -109,6 +109,8 @@ fn without_password(address: &str) -> &str {
 pub struct Agent {
     /// How many times in one turn the model may ask for tools. Then it has to answer with what there is.
     pub max_iterations: usize,
+    /// What the assistant is told beside who it is: how to talk, what to do and what not.
+    pub instructions: String,
 }
 
 /// The largest that Parlor takes, in bytes unless the name says otherwise.
@@ -197,7 +199,10 @@ impl Default for Models {
 
 impl Default for Agent {
     fn default() -> Self {
-        Self { max_iterations: 5 }
+        Self {
+            max_iterations: 5,
+            instructions: String::new(),
+        }
     }
 }
 

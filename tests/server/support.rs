@@ -233,10 +233,17 @@ pub async fn answering(script: Script) -> (tempfile::TempDir, Upstream, Parlor) 
     (folder, upstream, parlor)
 }
 
-/// The model calls so far, oldest first; the lists of models that were asked for are left out.
+/// The model calls so far, oldest first, without their system prompts; the lists of models that were asked for are left out.
 pub fn calls(upstream: &Upstream) -> Vec<Value> {
     let bodies = upstream.requests().into_iter().map(|request| request.body);
-    bodies.filter(|body| body["messages"].is_array()).collect()
+    let calls = bodies.filter(|body| body["messages"].is_array());
+    calls
+        .map(|mut body| {
+            let messages = body["messages"].as_array_mut().expect("messages");
+            assert_eq!(messages.remove(0)["role"], "system");
+            body
+        })
+        .collect()
 }
 
 pub fn id(event: &Value, field: &str) -> String {
