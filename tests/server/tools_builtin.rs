@@ -60,8 +60,13 @@ fn outcome(upstream: &Upstream, events: &[Value]) -> (Value, String) {
         (&given["role"], &given["content"]),
         (&json!("tool"), &end["output"])
     );
-    let output = end["output"].as_str().expect("an output").to_owned();
-    (json!([end["status"], end["label"]]), output)
+    let output = end["output"].as_str().expect("an output");
+    // What the run adds about a panel is not the tool's.
+    let output = output
+        .split("\n\n(The person sees this as")
+        .next()
+        .expect("a first");
+    (json!([end["status"], end["label"]]), output.to_owned())
 }
 
 /// What is shown in a panel: its type, and a line about it.
