@@ -60,8 +60,20 @@ fn outcome(upstream: &Upstream, events: &[Value]) -> (Value, String) {
         (&given["role"], &given["content"]),
         (&json!("tool"), &end["output"])
     );
-    let output = end["output"].as_str().expect("an output").to_owned();
-    (json!([end["status"], end["label"]]), output)
+    let output = end["output"].as_str().expect("an output");
+    // What the run adds about a panel is not the tool's.
+    let output = output
+        .split("\n\n(The person sees this as")
+        .next()
+        .expect("a first");
+    (json!([end["status"], end["label"]]), output.to_owned())
+}
+
+/// What is shown in a panel: its type, and a line about it.
+fn payload(events: &[Value]) -> Value {
+    let end = events.iter().find(|event| event["type"] == "tool_complete");
+    let payload = &end.expect("an end")["payload"];
+    json!([payload["type"], payload["summary"]])
 }
 
 fn start(events: &[Value]) -> Value {
@@ -110,10 +122,14 @@ async fn a_model_searches_the_web() {
     let (how, given) = outcome(&upstream, &events);
     assert_eq!(how, json!(["complete", "Searched"]));
     assert_eq!(
-        serde_json::from_str::<Value>(given.split_once("\n\n(").unwrap().0).unwrap(),
+        serde_json::from_str::<Value>(&given).unwrap(),
         json!({ "query": "examples", "results": [
             { "title": "An example", "url": "https://example.com/", "snippet": "For examples." },
         ] })
+    );
+    assert_eq!(
+        payload(&events),
+        json!(["web_results", "Web results: examples (1)"])
     );
 }
 
@@ -146,8 +162,12 @@ async fn a_model_searches_pubmed_and_the_person_sees_how_far_it_is() {
     let (how, given) = outcome(&upstream, &events);
     assert_eq!(how, json!(["complete", "Searched PubMed"]));
     assert!(
-        given.contains("7. Study 7. J Water, 2024. PMID 7\n   Wet.\n\n(The person sees this as "),
+        given.ends_with("7. Study 7. J Water, 2024. PMID 7. https://pubmed.ncbi.nlm.nih.gov/7/\n   Wet."),
         "{given}"
+    );
+    assert_eq!(
+        payload(&events),
+        json!(["article_list", "Article list: water (7)"])
     );
     let progress: Vec<&Value> = events
         .iter()
