@@ -10,6 +10,8 @@ mod scroll;
 mod thinking;
 mod tool;
 
+pub use tool::load as load_agent;
+
 use leptos::{html, prelude::*};
 
 use self::{answer::Answer, footer::Stepped, older::OlderMessages, scroll::Follower};
