@@ -4,7 +4,7 @@
 //! It holds no secrets in clear: keys are [`Secret`]s, which print as dots.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt, fs, io,
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -13,6 +13,9 @@ use std::{
 
 use serde::Deserialize;
 
+pub use self::mcp::McpServer;
+
+pub mod mcp;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +37,8 @@ pub struct Settings {
     /// Servers of models that speak OpenAI's protocol.
     pub endpoints: Vec<Endpoint>,
     pub agent: Agent,
+    /// Servers of tools.
+    pub mcp: Vec<McpServer>,
     pub limits: Limits,
     pub timeouts: Timeouts,
     pub log: Log,
@@ -263,6 +268,8 @@ pub enum SettingsError {
     NotLoopback(SocketAddr),
     #[error("two endpoints have the name “{0}”: the names make the models' ids, so give each its own")]
     SameName(String),
+    #[error("two MCP servers have the name “{0}”: the names begin the tools' names, so give each its own")]
+    SameMcpName(String),
     #[error(
         "the setting {0} must be a number of seconds above 0 (a billionth at least, a hundred years at most)"
     )]
@@ -304,7 +311,10 @@ impl Settings {
         }
         settings
             .endpoints
-            .extend(endpoint_from_environment(&settings.endpoints, env));
+            .extend(endpoint_from_environment(&settings.endpoints, &env));
+        for server in &mut settings.mcp {
+            server.fill(&env);
+        }
         settings.server.addr = overrides.addr.unwrap_or(settings.server.addr);
         if let Some(data) = &overrides.data {
             settings.server.data.clone_from(data);
@@ -328,13 +338,11 @@ impl Settings {
         if !self.server.addr.ip().is_loopback() {
             return Err(SettingsError::NotLoopback(self.server.addr));
         }
-        for (index, endpoint) in self.endpoints.iter().enumerate() {
-            if self.endpoints[..index]
-                .iter()
-                .any(|other| other.name == endpoint.name)
-            {
-                return Err(SettingsError::SameName(endpoint.name.clone()));
-            }
+        if let Some(name) = said_twice(self.endpoints.iter().map(|endpoint| &endpoint.name)) {
+            return Err(SettingsError::SameName(name.clone()));
+        }
+        if let Some(name) = said_twice(self.mcp.iter().map(|server| &server.name)) {
+            return Err(SettingsError::SameMcpName(name.clone()));
         }
         let spans = [
             ("timeouts.connect_seconds", self.timeouts.connect_seconds),
@@ -351,6 +359,12 @@ impl Settings {
             None => Ok(()),
         }
     }
+}
+
+fn said_twice<'a>(names: impl Iterator<Item = &'a String>) -> Option<&'a String> {
+    let mut said = BTreeSet::new();
+    let mut names = names;
+    names.find(|name| !said.insert(*name))
 }
 
 /// Whether so many seconds can be waited for: a timer needs a moment at least, and a moment that the clock reaches.

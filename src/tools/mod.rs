@@ -5,19 +5,21 @@
 
 pub mod current_time;
 mod execute;
+pub mod mcp;
 mod registry;
 mod schema;
 
 use std::{borrow::Cow, fmt, time::Duration};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use self::{
     execute::execute,
-    registry::{Offer, Registry},
+    registry::{Offer, Registry, ToolSource},
 };
 use crate::{
     agent::Plan,
@@ -129,6 +131,17 @@ pub struct ToolResult {
     pub text: String,
     /// For the person, in a panel.
     pub payload: Option<NewPayload>,
+    /// For the person: images and other files.
+    pub attachments: Vec<NewAttachment>,
+}
+
+/// A file that a tool gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewAttachment {
+    /// Such as `image/png`.
+    pub media_type: String,
+    pub name: String,
+    pub data: Bytes,
 }
 
 /// Something to be shown in a panel.
@@ -141,7 +154,10 @@ pub struct NewPayload {
 
 impl From<String> for ToolResult {
     fn from(text: String) -> Self {
-        Self { text, payload: None }
+        Self {
+            text,
+            ..Self::default()
+        }
     }
 }
 

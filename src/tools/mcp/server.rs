@@ -1,0 +1,231 @@
+//! One server: connected whenever that is possible, and which tools it has.
+
+use std::{
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
+
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    connection::Connection,
+    http,
+    stdio::Stdio,
+    tool::{Listed, ServerTool},
+};
+use crate::{
+    settings::{McpServer, mcp::Reached},
+    tools::AnyTool,
+};
+
+/// How long a server may take to introduce itself and to list its tools: npx may have to download it first.
+pub const CONNECTING: Duration = Duration::from_secs(60);
+
+/// How long a call waits for a server that is being connected.
+const AWAITED: Duration = Duration::from_secs(10);
+
+/// How soon it is tried again after the first failure; twice as long after each further one, up to the longest.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// A connection that has lasted for so long was not a failure.
+const STABLE: Duration = Duration::from_secs(30);
+
+/// A server changes its tools no more often than it is worth.
+const LISTED_EVERY: Duration = Duration::from_secs(1);
+
+/// A server of the settings.
+pub struct Server {
+    pub settings: McpServer,
+    hidden: Hidden,
+    /// The connection, or why there is none.
+    state: watch::Sender<Result<Arc<Connection>, String>>,
+    /// As they were listed last. They stay while a lost connection is made again, if that works at once.
+    tools: RwLock<Vec<Arc<Listed>>>,
+}
+
+impl Server {
+    pub fn new(settings: McpServer) -> Self {
+        Self {
+            hidden: Hidden::new(&settings),
+            settings,
+            state: watch::Sender::new(Err("it has not answered yet".into())),
+            tools: RwLock::default(),
+        }
+    }
+
+    pub fn tools(self: &Arc<Self>) -> Vec<Arc<dyn AnyTool>> {
+        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+        let here = |tool: &Arc<Listed>| ServerTool {
+            server: self.clone(),
+            tool: tool.clone(),
+        };
+        tools.iter().map(here).map(|tool| Arc::new(tool) as _).collect()
+    }
+
+    /// The connection, as soon as there is one.
+    ///
+    /// # Errors
+    ///
+    /// If there is none for a while: what the model is told.
+    pub async fn connection(&self) -> Result<Arc<Connection>, String> {
+        let mut state = self.state.subscribe();
+        // Whether it is there or not, what holds in the end is looked at.
+        let _ = timeout(AWAITED, state.wait_for(Result::is_ok)).await;
+        let state = state.borrow();
+        state
+            .clone()
+            .map_err(|why| format!("The server “{}” can't be reached: {why}.", self.settings.name))
+    }
+
+    /// What a server has said, or an error, as it may be shown.
+    pub fn shown(&self, what: impl ToString) -> String {
+        self.hidden.out_of(&what.to_string())
+    }
+
+    /// Connects, and again when the connection is lost, until it is stopped.
+    pub async fn keep_connected(self: Arc<Self>, stop: CancellationToken) {
+        let name = &self.settings.name;
+        let mut wait = FIRST_WAIT;
+        loop {
+            let began = Instant::now();
+            let connected = stop.run_until_cancelled(self.connect());
+            let Some(connected) = connected.await else {
+                return;
+            };
+            let why = match connected {
+                Ok(connection) => self.serve(connection, &stop).await,
+                Err(why) => {
+                    self.set_tools(Vec::new());
+                    why
+                }
+            };
+            if stop.is_cancelled() {
+                return;
+            }
+            if began.elapsed() > STABLE {
+                wait = FIRST_WAIT;
+            }
+            tracing::warn!(server = name, "{why}; trying again in {wait:?}");
+            self.is_now(Err(why));
+            if stop.run_until_cancelled(sleep(wait)).await.is_none() {
+                return;
+            }
+            wait = (wait * 2).min(LONGEST_WAIT);
+        }
+    }
+
+    async fn connect(self: &Arc<Self>) -> Result<Connection, String> {
+        let connecting = async {
+            let connection = match &self.settings.reached {
+                Reached::Command { command, args, env } => {
+                    let run = Stdio::run(command, args, env, self.hidden.clone());
+                    let transport = run.map_err(|error| format!("{command} can't be run: {error}"))?;
+                    Connection::open(transport).await?
+                }
+                Reached::Url { url, headers } => Connection::open(http::transport(url, headers)?).await?,
+            };
+            self.list(&connection).await?;
+            Ok(connection)
+        };
+        let connected = timeout(CONNECTING, connecting).await;
+        let late = |_| Err(format!("it has not introduced itself within {CONNECTING:?}"));
+        connected
+            .unwrap_or_else(late)
+            .map_err(|why: String| self.shown(why))
+    }
+
+    /// Until the connection is lost, which gives why, or it is stopped.
+    async fn serve(self: &Arc<Self>, connection: Connection, stop: &CancellationToken) -> String {
+        let connection = Arc::new(connection);
+        self.is_now(Ok(connection.clone()));
+        let why = tokio::select! {
+            () = stop.cancelled() => String::new(),
+            () = connection.lost() => "the connection is lost".into(),
+            why = self.follow_changes(&connection) => why,
+        };
+        self.is_now(Err(why.clone()));
+        connection.close().await;
+        why
+    }
+
+    /// Lists the tools again whenever they change. Returns when that fails.
+    async fn follow_changes(self: &Arc<Self>, connection: &Connection) -> String {
+        loop {
+            connection.changed().await;
+            match timeout(CONNECTING, self.list(connection)).await {
+                Ok(Ok(())) => {}
+                Ok(Err(why)) => return self.shown(why),
+                Err(_) => return "it does not list its tools".into(),
+            }
+            sleep(LISTED_EVERY).await;
+        }
+    }
+
+    async fn list(self: &Arc<Self>, connection: &Connection) -> Result<(), String> {
+        let listed = connection.tools().await?;
+        let tools = Listed::all(self, listed);
+        tracing::info!(
+            server = self.settings.name,
+            tools = tools.len(),
+            "has listed its tools"
+        );
+        self.set_tools(tools);
+        Ok(())
+    }
+
+    fn is_now(&self, state: Result<Arc<Connection>, String>) {
+        self.state.send_modify(|now| *now = state);
+    }
+
+    fn set_tools(&self, tools: Vec<Arc<Listed>>) {
+        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
+    }
+}
+
+/// What a server was given and must not appear where it is spoken of.
+#[derive(Clone)]
+pub struct Hidden {
+    server: Arc<str>,
+    secrets: Arc<[String]>,
+}
+
+/// Shorter ones would be found in every other word.
+const SHORTEST_SECRET: usize = 5;
+
+/// An error is as long as this at most.
+const SHOWN: usize = 1000;
+
+impl Hidden {
+    fn new(settings: &McpServer) -> Self {
+        let values = settings.variables().values.values().map(|value| value.0.clone());
+        let address = match &settings.reached {
+            Reached::Url { url, .. } if url.contains(['@', '?']) => Some(url.clone()),
+            _ => None,
+        };
+        let secrets = values
+            .chain(address)
+            .filter(|secret| secret.len() >= SHORTEST_SECRET);
+        Self {
+            server: settings.name.as_str().into(),
+            secrets: secrets.collect(),
+        }
+    }
+
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    pub fn out_of(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for secret in &*self.secrets {
+            text = text.replace(secret, "•••");
+        }
+        text.truncate(text.floor_char_boundary(SHOWN));
+        text
+    }
+}
