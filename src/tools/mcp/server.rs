@@ -42,10 +42,19 @@ const LISTED_EVERY: Duration = Duration::from_secs(1);
 pub struct Server {
     pub settings: McpServer,
     hidden: Hidden,
-    /// The connection, or why there is none.
-    state: watch::Sender<Result<Arc<Connection>, String>>,
+    state: watch::Sender<State>,
     /// As they were listed last. They stay while a lost connection is made again, if that works at once.
     tools: RwLock<Vec<Arc<Listed>>>,
+}
+
+/// Where it stands with a server.
+#[derive(Clone)]
+enum State {
+    Connected(Arc<Connection>),
+    /// It is being connected. Until now this was in the way.
+    Awaited(String),
+    /// Parlor has let it go.
+    Stopped,
 }
 
 impl Server {
@@ -53,7 +62,7 @@ impl Server {
         Self {
             hidden: Hidden::new(&settings),
             settings,
-            state: watch::Sender::new(Err("it has not answered yet".into())),
+            state: watch::Sender::new(State::Awaited("it has not answered yet".into())),
             tools: RwLock::default(),
         }
     }
@@ -74,12 +83,17 @@ impl Server {
     /// If there is none for a while: what the model is told.
     pub async fn connection(&self) -> Result<Arc<Connection>, String> {
         let mut state = self.state.subscribe();
-        // Whether it is there or not, what holds in the end is looked at.
-        let _ = timeout(AWAITED, state.wait_for(Result::is_ok)).await;
-        let state = state.borrow();
-        state
-            .clone()
-            .map_err(|why| format!("The server “{}” can't be reached: {why}.", self.settings.name))
+        let decided = state.wait_for(|state| !matches!(state, State::Awaited(_)));
+        // If it takes too long, what it is now says why.
+        let _ = timeout(AWAITED, decided).await;
+        let name = &self.settings.name;
+        match &*state.borrow() {
+            State::Connected(connection) => Ok(connection.clone()),
+            State::Awaited(why) => Err(format!("The server “{name}” can't be reached: {why}.")),
+            State::Stopped => Err(format!(
+                "The server “{name}” can't be reached: Parlor is stopping."
+            )),
+        }
     }
 
     /// What a server has said, or an error, as it may be shown.
@@ -89,32 +103,30 @@ impl Server {
 
     /// Connects, and again when the connection is lost, until it is stopped.
     pub async fn keep_connected(self: Arc<Self>, stop: CancellationToken) {
-        let name = &self.settings.name;
+        stop.run_until_cancelled(self.connect_again_and_again()).await;
+        let last = self.state.send_replace(State::Stopped);
+        if let State::Connected(connection) = last {
+            connection.close().await;
+        }
+    }
+
+    async fn connect_again_and_again(self: &Arc<Self>) {
         let mut wait = FIRST_WAIT;
         loop {
             let began = Instant::now();
-            let connected = stop.run_until_cancelled(self.connect());
-            let Some(connected) = connected.await else {
-                return;
-            };
-            let why = match connected {
-                Ok(connection) => self.serve(connection, &stop).await,
+            let why = match self.connect().await {
+                Ok(connection) => self.serve(Arc::new(connection)).await,
                 Err(why) => {
                     self.set_tools(Vec::new());
                     why
                 }
             };
-            if stop.is_cancelled() {
-                return;
-            }
             if began.elapsed() > STABLE {
                 wait = FIRST_WAIT;
             }
-            tracing::warn!(server = name, "{why}; trying again in {wait:?}");
-            self.is_now(Err(why));
-            if stop.run_until_cancelled(sleep(wait)).await.is_none() {
-                return;
-            }
+            tracing::warn!(server = self.settings.name, "{why}; trying again in {wait:?}");
+            self.is_now(State::Awaited(why));
+            sleep(wait).await;
             wait = (wait * 2).min(LONGEST_WAIT);
         }
     }
@@ -139,16 +151,14 @@ impl Server {
             .map_err(|why: String| self.shown(why))
     }
 
-    /// Until the connection is lost, which gives why, or it is stopped.
-    async fn serve(self: &Arc<Self>, connection: Connection, stop: &CancellationToken) -> String {
-        let connection = Arc::new(connection);
-        self.is_now(Ok(connection.clone()));
+    /// Until the connection is lost, which gives why.
+    async fn serve(self: &Arc<Self>, connection: Arc<Connection>) -> String {
+        self.is_now(State::Connected(connection.clone()));
         let why = tokio::select! {
-            () = stop.cancelled() => String::new(),
             () = connection.lost() => "the connection is lost".into(),
             why = self.follow_changes(&connection) => why,
         };
-        self.is_now(Err(why.clone()));
+        self.is_now(State::Awaited(why.clone()));
         connection.close().await;
         why
     }
@@ -178,8 +188,8 @@ impl Server {
         Ok(())
     }
 
-    fn is_now(&self, state: Result<Arc<Connection>, String>) {
-        self.state.send_modify(|now| *now = state);
+    fn is_now(&self, state: State) {
+        self.state.send_replace(state);
     }
 
     fn set_tools(&self, tools: Vec<Arc<Listed>>) {

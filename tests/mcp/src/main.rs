@@ -1,7 +1,7 @@
 //! An MCP server for tests, on its standard streams. Its tools do what a server should and what none should.
 //!
-//! `mcp-server [start]`, where a start other than `well` is not one: `mute` answers nothing, `endless` has a list of tools without
-//! an end, `gone` is gone at once. `mcp-server linger ADDRESS` is no server but what one leaves behind: it holds a connection
+//! `mcp-server [manner]`: with none it is well; `newer` speaks the version that has no handshake; `mute` answers nothing; `endless`
+//! has a list of tools without an end; `gone` is gone at once. `mcp-server linger ADDRESS` is no server but what one leaves behind: it holds a connection
 //! open for as long as it lives.
 
 use std::{
@@ -40,8 +40,8 @@ fn main() {
             eprintln!("This server has no licence to run.");
             process::exit(3);
         }
-        ["endless"] => Server::new(true).serve(),
-        _ => Server::new(false).serve(),
+        [manner] => Server::new(manner).serve(),
+        _ => Server::new("").serve(),
     }
 }
 
@@ -54,16 +54,21 @@ fn linger(address: &str) {
 
 struct Server {
     is_endless: bool,
+    is_newer: bool,
     has_more: bool,
     cancelled: Vec<Value>,
+    /// The request with which somebody asked to be told of changes.
+    subscription: Option<Value>,
 }
 
 impl Server {
-    fn new(is_endless: bool) -> Self {
+    fn new(manner: &str) -> Self {
         Self {
-            is_endless,
+            is_endless: manner == "endless",
+            is_newer: manner == "newer",
             has_more: false,
             cancelled: Vec::new(),
+            subscription: None,
         }
     }
 
@@ -73,7 +78,24 @@ impl Server {
             let message: Value = serde_json::from_str(&line).expect("a message");
             let (id, params) = (&message["id"], &message["params"]);
             match message["method"].as_str().unwrap_or_default() {
-                "initialize" => answer(
+                "server/discover" if self.is_newer => answer(
+                    id,
+                    json!({
+                        "resultType": "complete",
+                        "supportedVersions": ["2026-07-28"],
+                        "capabilities": { "tools": { "listChanged": true } },
+                        "ttlMs": 0,
+                        "cacheScope": "private",
+                    }),
+                ),
+                "subscriptions/listen" if self.is_newer => {
+                    self.subscription = Some(id.clone());
+                    self.notify(
+                        "subscriptions/acknowledged",
+                        json!({ "notifications": { "toolsListChanged": true } }),
+                    );
+                }
+                "initialize" if !self.is_newer => answer(
                     id,
                     json!({
                         "protocolVersion": "2025-11-25",
@@ -107,7 +129,14 @@ impl Server {
         if self.has_more {
             tools.push(tool("added"));
         }
-        json!({ "tools": tools })
+        json!({ "tools": tools, "resultType": "complete", "ttlMs": 3_600_000, "cacheScope": "private" })
+    }
+
+    fn notify(&self, what: &str, mut params: Value) {
+        if let Some(subscription) = &self.subscription {
+            params["_meta"] = json!({ "io.modelcontextprotocol/subscriptionId": subscription });
+        }
+        say(&json!({ "jsonrpc": "2.0", "method": format!("notifications/{what}"), "params": params }));
     }
 
     fn call(&mut self, id: &Value, params: &Value) {
@@ -137,7 +166,7 @@ impl Server {
             }
             "more" => {
                 self.has_more = true;
-                say(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+                self.notify("tools/list_changed", json!({}));
                 answer(id, said("there is more"));
             }
             "counts" => {

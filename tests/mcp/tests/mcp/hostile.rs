@@ -63,9 +63,12 @@ async fn a_call_that_is_never_answered_ends_with_its_time() {
 
 #[tokio::test]
 async fn tools_that_are_added_are_offered() {
-    let running = server();
-    running.says("more", "").await;
-    running.tool("added").await;
+    for manner in ["well", "newer"] {
+        let running = Running::start(run(SERVER, &[manner]));
+        running.says("more", "").await;
+        running.tool("added").await;
+        is_well(&running).await;
+    }
 }
 
 #[tokio::test]
