@@ -311,9 +311,9 @@ impl Settings {
         }
         settings
             .endpoints
-            .extend(endpoint_from_environment(&settings.endpoints, &env));
+            .extend(endpoint_from_environment(&settings.endpoints, env));
         for server in &mut settings.mcp {
-            server.fill(&env);
+            server.fill(env);
         }
         settings.server.addr = overrides.addr.unwrap_or(settings.server.addr);
         if let Some(data) = &overrides.data {

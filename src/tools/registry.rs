@@ -90,3 +90,32 @@ impl Toolbox for Offer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::tools::current_time::CurrentTime;
+
+    /// What there is at the moment.
+    #[derive(Default)]
+    struct Source(Mutex<Vec<Arc<dyn AnyTool>>>);
+
+    impl ToolSource for Source {
+        fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
+            self.0.lock().unwrap().clone()
+        }
+    }
+
+    #[test]
+    fn a_run_is_offered_what_its_sources_have_when_it_begins() {
+        let source = Arc::new(Source::default());
+        let registry = Registry::default().with_source(source.clone());
+        let before = registry.offer();
+        source.0.lock().unwrap().push(Arc::new(Typed::new(CurrentTime)));
+        assert_eq!((before.specs().len(), registry.offer().specs().len()), (0, 1));
+        // The same name twice would be refused by the model server.
+        assert_eq!(registry.with(CurrentTime).offer().specs().len(), 1);
+    }
+}

@@ -104,6 +104,7 @@ impl Server {
     /// Connects, and again when the connection is lost, until it is stopped.
     pub async fn keep_connected(self: Arc<Self>, stop: CancellationToken) {
         stop.run_until_cancelled(self.connect_again_and_again()).await;
+        self.set_tools(Vec::new());
         let last = self.state.send_replace(State::Stopped);
         if let State::Connected(connection) = last {
             connection.close().await;
@@ -237,5 +238,21 @@ impl Hidden {
         }
         text.truncate(text.floor_char_boundary(SHOWN));
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+
+    #[test]
+    fn what_a_server_was_given_is_not_in_what_is_said_of_it() {
+        let file = "[[mcp]]\nname = 'x'\nurl = 'http://x/mcp?key=abc'\nheaders = { a = 'Bearer hush', short = 'no' }";
+        let settings: Settings = toml::from_str(file).unwrap();
+        let server = Server::new(settings.mcp[0].clone());
+        let error = "no answer to Bearer hush at http://x/mcp?key=abc";
+        assert_eq!(server.shown(error), "no answer to ••• at •••");
+        assert_eq!(server.shown("é".repeat(SHOWN)).len(), SHOWN);
     }
 }

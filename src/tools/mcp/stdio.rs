@@ -50,8 +50,11 @@ pub struct Stdio {
     /// Gone when the server is asked to end.
     input: Arc<Mutex<Option<ChildStdin>>>,
     output: Lines<ChildStdout>,
+    /// It has ended; what it has started may hold its output open.
+    has_ended: bool,
     /// It has said something that is no message.
     has_babbled: bool,
+    hidden: Hidden,
     /// Tells the task that reads its standard error.
     _gone: DropGuard,
 }
@@ -81,14 +84,16 @@ impl Stdio {
         let (input, output) = (child.stdin.take(), child.stdout.take().ok_or_else(missing)?);
         let gone = CancellationToken::new();
         if let Some(errors) = child.stderr.take() {
-            tokio::spawn(log(errors, gone.clone(), hidden));
+            tokio::spawn(log(errors, gone.clone(), hidden.clone()));
         }
         Ok(Self {
             child,
             group,
             input: Arc::new(Mutex::new(input)),
             output: Lines::new(output, MESSAGE_BYTES),
+            has_ended: false,
             has_babbled: false,
+            hidden,
             _gone: gone.drop_guard(),
         })
     }
@@ -98,7 +103,10 @@ impl Stdio {
         let message = read(&String::from_utf8_lossy(line));
         if message.is_none() && !self.has_babbled && !line.trim_ascii().is_empty() {
             self.has_babbled = true;
-            tracing::warn!("an MCP server writes to its output what is no message; that is passed over");
+            tracing::warn!(
+                server = self.hidden.server(),
+                "writes to its output what is no message; that is passed over"
+            );
         }
         message
     }
@@ -116,7 +124,7 @@ impl Transport<RoleClient> for Stdio {
         message: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let input = self.input.clone();
-        let write = async move {
+        async move {
             let mut line = serde_json::to_vec(&message)?;
             line.push(b'\n');
             let mut input = input.lock().await;
@@ -134,25 +142,37 @@ impl Transport<RoleClient> for Stdio {
                 *input = None;
             }
             written
-        };
-        write
+        }
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
-            match self.output.next().await {
+            let line = if self.has_ended {
+                timeout(LEAVING, self.output.next()).await.unwrap_or(Ok(None))
+            } else {
+                tokio::select! {
+                    biased;
+                    line = self.output.next() => line,
+                    _ = self.child.wait() => {
+                        self.has_ended = true;
+                        continue;
+                    }
+                }
+            };
+            match line {
                 Ok(Some(Line::Whole(line))) => {
                     if let Some(message) = self.message(&line) {
                         return Some(message);
                     }
                 }
                 Ok(Some(Line::Cut(_))) => {
-                    tracing::warn!("an MCP server sent a message of more than {MESSAGE_BYTES} bytes");
+                    let server = self.hidden.server();
+                    tracing::warn!(server, "sent a message of more than {MESSAGE_BYTES} bytes");
                     return None;
                 }
                 Ok(None) => return None,
                 Err(error) => {
-                    tracing::warn!(%error, "an MCP server's output can't be read");
+                    tracing::warn!(server = self.hidden.server(), %error, "can't be read");
                     return None;
                 }
             }

@@ -8,20 +8,21 @@ use std::{
     env,
     io::{self, BufRead, Read, Write},
     net::TcpStream,
-    process::{self, Command},
+    process::{self, Child, Command},
     time::Duration,
 };
 
 use serde_json::{Value, json};
 
 /// The tools, with what they take.
-const TOOLS: [&str; 13] = [
+const TOOLS: [&str; 14] = [
     "echo",
     "env",
     "wait",
     "cancelled",
     "exit",
     "linger",
+    "abandon",
     "more",
     "counts",
     "garbled",
@@ -59,6 +60,7 @@ struct Server {
     cancelled: Vec<Value>,
     /// The request with which somebody asked to be told of changes.
     subscription: Option<Value>,
+    left_behind: Vec<Child>,
 }
 
 impl Server {
@@ -69,6 +71,7 @@ impl Server {
             has_more: false,
             cancelled: Vec::new(),
             subscription: None,
+            left_behind: Vec::new(),
         }
     }
 
@@ -139,6 +142,12 @@ impl Server {
         say(&json!({ "jsonrpc": "2.0", "method": format!("notifications/{what}"), "params": params }));
     }
 
+    fn leave_behind(&mut self, address: &str) {
+        let me = env::current_exe().expect("a path");
+        let left = Command::new(me).args(["linger", address]).spawn();
+        self.left_behind.push(left.expect("it starts"));
+    }
+
     fn call(&mut self, id: &Value, params: &Value) {
         let text = params["arguments"]["text"].as_str().unwrap_or_default();
         match params["name"].as_str().unwrap_or_default() {
@@ -157,12 +166,13 @@ impl Server {
             "cancelled" => answer(id, said(&self.cancelled.len().to_string())),
             "exit" => process::exit(1),
             "linger" => {
-                let me = env::current_exe().expect("a path");
-                Command::new(me)
-                    .args(["linger", text])
-                    .spawn()
-                    .expect("it starts");
+                self.leave_behind(text);
                 answer(id, said("left behind"));
+            }
+            // What is left behind holds its output open.
+            "abandon" => {
+                self.leave_behind(text);
+                process::exit(1);
             }
             "more" => {
                 self.has_more = true;

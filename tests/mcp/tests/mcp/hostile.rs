@@ -30,9 +30,18 @@ async fn is_well(running: &Running) {
 #[tokio::test]
 async fn a_server_that_goes_away_comes_back() {
     let running = server();
-    let error = running.call("exit", "").await.unwrap_err().0;
-    assert!(error.contains("The connection to the server was lost"), "{error}");
-    is_well(&running).await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!(r#"{{"text":"{}"}}"#, listener.local_addr().unwrap());
+    for how in ["exit", "abandon"] {
+        let began = Instant::now();
+        let error = running.call(how, &address).await.unwrap_err().0;
+        assert!(error.contains("The connection to the server was lost"), "{error}");
+        assert!(
+            began.elapsed() < SOON / 2,
+            "{how}: found out only with the call's time"
+        );
+        is_well(&running).await;
+    }
 }
 
 #[tokio::test]
