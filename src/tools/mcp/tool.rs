@@ -35,6 +35,8 @@ pub struct Listed {
     /// What the server calls it.
     name: String,
     title: String,
+    /// What it needs, in the server's order: the first text of it says what a call is about.
+    needs: Vec<String>,
     spec: ToolSpec,
     needs_approval: bool,
     is_idempotent: bool,
@@ -72,7 +74,7 @@ impl Listed {
                 }
                 None => {
                     let tool = one_line(&tool.name, TITLE);
-                    tracing::warn!(server = settings.name, tool, "has a tool without a usable schema");
+                    tracing::warn!(server = settings.name, tool, "has a tool that can't be offered");
                 }
             }
         }
@@ -82,11 +84,14 @@ impl Listed {
     fn new(tool: &Tool, name: String, approval: Option<Approval>) -> Option<Self> {
         let hints = tool.annotations.clone().unwrap_or_default();
         let only_reads = hints.read_only_hint == Some(true);
-        let title = tool.title.as_ref().or(hints.title.as_ref());
-        let title = title.map_or(&*tool.name, |title| title);
+        let titles = [tool.title.as_deref(), hints.title.as_deref(), Some(&tool.name)];
+        let titles = titles.into_iter().flatten().map(|title| one_line(title, TITLE));
+        let needs = tool.input_schema.get("required").and_then(Value::as_array);
+        let needs = needs.into_iter().flatten().filter_map(Value::as_str);
         let description = tool.description.as_deref().unwrap_or_default();
         Some(Self {
-            title: one_line(title, TITLE),
+            title: titles.into_iter().find(|title| !title.is_empty())?,
+            needs: needs.map(Into::into).collect(),
             needs_approval: match approval {
                 Some(approval) => approval == Approval::Ask,
                 None => !only_reads,
@@ -150,7 +155,8 @@ impl AnyTool for ServerTool {
 
     fn plan(&self, arguments: &str) -> Result<Plan, String> {
         let arguments = object(arguments)?;
-        let mut texts = arguments.values().filter_map(Value::as_str);
+        let needed = self.tool.needs.iter().filter_map(|name| arguments.get(name));
+        let mut texts = needed.chain(arguments.values()).filter_map(Value::as_str);
         Ok(Plan {
             label: format!("Calling {}", self.tool.title),
             detail: texts.next().map(|text| one_line(text, DETAIL)),
@@ -246,6 +252,27 @@ mod tests {
         assert_eq!(asks(""), [true, false]);
         assert_eq!(asks("approval = 'ask'"), [true, true]);
         assert_eq!(asks("approval = 'never'"), [false, false]);
+    }
+
+    #[test]
+    fn a_call_is_about_the_first_text_that_the_tool_needs() {
+        let write =
+            json!({ "name": "write", "title": " ", "inputSchema": { "required": ["path", "content"] } });
+        let settings: Settings = toml::from_str("[[mcp]]\nname = 'x'\nurl = 'u'").unwrap();
+        let server = Arc::new(Server::new(settings.mcp[0].clone()));
+        let tool = ServerTool {
+            tool: tools("", json!([write])).remove(0),
+            server,
+        };
+        let plan = |arguments| tool.plan(arguments).map(|plan| (plan.label, plan.detail));
+        let expected = |detail: Option<&str>| Ok(("Calling write".into(), detail.map(Into::into)));
+        assert_eq!(
+            plan(r#"{"content":"long","path":"a.txt\nb"}"#),
+            expected(Some("a.txt"))
+        );
+        assert_eq!(plan(r#"{"number":1,"other":"x"}"#), expected(Some("x")));
+        assert_eq!(plan(""), expected(None));
+        assert!(plan("[]").unwrap_err().contains("not a JSON object"));
     }
 
     #[test]

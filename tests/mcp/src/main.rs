@@ -15,7 +15,7 @@ use std::{
 use serde_json::{Value, json};
 
 /// The tools, with what they take.
-const TOOLS: [&str; 14] = [
+const TOOLS: [&str; 15] = [
     "echo",
     "env",
     "wait",
@@ -28,6 +28,7 @@ const TOOLS: [&str; 14] = [
     "garbled",
     "nonsense",
     "huge",
+    "fails",
     "endless",
     "babble",
 ];
@@ -135,9 +136,14 @@ impl Server {
         json!({ "tools": tools, "resultType": "complete", "ttlMs": 3_600_000, "cacheScope": "private" })
     }
 
+    /// The newer way is to tell only those who have asked.
     fn notify(&self, what: &str, mut params: Value) {
-        if let Some(subscription) = &self.subscription {
-            params["_meta"] = json!({ "io.modelcontextprotocol/subscriptionId": subscription });
+        match &self.subscription {
+            None if self.is_newer => return,
+            None => {}
+            Some(subscription) => {
+                params["_meta"] = json!({ "io.modelcontextprotocol/subscriptionId": subscription });
+            }
         }
         say(&json!({ "jsonrpc": "2.0", "method": format!("notifications/{what}"), "params": params }));
     }
@@ -196,6 +202,11 @@ impl Server {
                 write(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[1,{{}}]}}\n").as_bytes())
             }
             "huge" => answer(id, said(&"x".repeat(50 << 20))),
+            "fails" => {
+                let mut result = said(&"x".repeat(1 << 20));
+                result["isError"] = true.into();
+                answer(id, result);
+            }
             "endless" => loop {
                 write(&[b'x'; 1 << 16]);
             },

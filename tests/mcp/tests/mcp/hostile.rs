@@ -1,6 +1,6 @@
 //! Servers that fail, and servers that mean harm. Each call ends, and what is not broken goes on.
 
-use std::time::Duration;
+use std::{fs, os::unix::fs::symlink, time::Duration};
 
 use parlor::{
     settings::McpServer,
@@ -109,6 +109,33 @@ async fn what_is_too_much_ends_the_connection_and_a_new_one_is_made() {
         );
         is_well(&running).await;
     }
+}
+
+#[tokio::test]
+async fn an_error_is_as_short_as_any_output() {
+    let error = server().call("fails", "").await.unwrap_err().0;
+    assert!(error.starts_with("xxx") && error.ends_with("more bytes were cut off here.]"));
+    assert!(error.len() < 50_000, "{}", error.len());
+}
+
+#[tokio::test]
+async fn the_tools_of_a_server_that_can_not_be_run_again_are_not_offered_until_it_can() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("server");
+    symlink(SERVER, &link).unwrap();
+    let running = Running::start(run(link.to_str().unwrap(), &[]));
+    running.tool("echo").await;
+    let exit = running.tool("exit").await;
+    fs::remove_file(&link).unwrap();
+    call(exit, "").await.0.unwrap_err();
+    let withdrawn = async {
+        while !running.0.tools().is_empty() {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(SOON, withdrawn).await.expect("they are withdrawn");
+    symlink(SERVER, &link).unwrap();
+    is_well(&running).await;
 }
 
 #[tokio::test]
