@@ -116,7 +116,11 @@ impl Tool for SearchPubmed {
             kind: "article_list".into(),
             data,
         });
-        Ok(ToolResult { text, payload })
+        Ok(ToolResult {
+            text,
+            payload,
+            ..ToolResult::default()
+        })
     }
 }
 
