@@ -30,6 +30,7 @@ use crate::{
     tools::Registry,
 };
 
+mod allowed;
 mod approval;
 mod at_work;
 mod awaited;

@@ -6,7 +6,7 @@ use leptos::{ev, prelude::*, wasm_bindgen::JsCast, wasm_split::wasm_split, web_s
 
 use super::answer::Dots;
 use crate::{
-    protocol::{MessageId, ToolCall, ToolProgress, ToolStatus, json},
+    protocol::{MessageId, ToolCall, ToolProgress, ToolStatus, intent::ApprovalAnswer, json},
     ui::{
         copy::CopyButton,
         erase::Erase,
@@ -153,12 +153,16 @@ fn bar(
 fn approval(of: &CallOf, index: usize) -> AnyView {
     let live = use_live();
     let message_id = of.message_id;
-    let answer = move |allowed| live.answer_approval(message_id, index, allowed);
+    let button = move |name: &'static str, answer: ApprovalAnswer| {
+        let press = move |_| live.answer_approval(message_id, index, answer);
+        view! { <button type="button" class="button" on:click=press>{name}</button> }.erase()
+    };
     view! {
         <div class="tool-approval" role="group" aria-label="Allow this?">
             <span>"Allow this?"</span>
-            <button type="button" class="button" on:click=move |_| answer(true)>"Allow"</button>
-            <button type="button" class="button" on:click=move |_| answer(false)>"Deny"</button>
+            {button("Allow", ApprovalAnswer::Allow)}
+            {button("Deny", ApprovalAnswer::Deny)}
+            {button("Always in this conversation", ApprovalAnswer::Always)}
         </div>
     }
     .erase()
