@@ -147,7 +147,10 @@ async fn a_flood_of_progress_does_not_become_a_flood_of_events() {
         .iter()
         .map(|said| said.progress.unwrap().percent())
         .collect();
-    assert!(fractions.is_sorted() && heard.len() < 500, "{fractions:?}");
+    assert!(
+        fractions.is_sorted() && (1..500).contains(&heard.len()),
+        "{fractions:?}"
+    );
 }
 
 #[tokio::test]
