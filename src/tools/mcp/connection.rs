@@ -12,7 +12,7 @@ use rmcp::{
         ClientInitializeError, PeerRequestOptions, RequestHandle, Subscription,
         serve_client_with_lifecycle_and_ct,
     },
-    transport::IntoTransport,
+    transport::{IntoTransport, streamable_http_client::StreamableHttpError},
 };
 use tokio::{runtime::Handle, time::timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -221,10 +221,18 @@ fn why_not_open(error: &ClientInitializeError) -> String {
 }
 
 /// The cause of an error, without the layers around it.
-fn innermost(error: &dyn Error) -> String {
+fn innermost(error: &(dyn Error + 'static)) -> String {
     let mut cause = error;
-    while let Some(source) = cause.source() {
-        cause = source;
+    while let Some(inner) = inside(cause) {
+        cause = inner;
     }
     cause.to_string()
+}
+
+fn inside<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    // This one does not say so itself.
+    match error.downcast_ref() {
+        Some(StreamableHttpError::<reqwest::Error>::Client(inner)) => Some(inner),
+        _ => error.source(),
+    }
 }

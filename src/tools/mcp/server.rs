@@ -143,6 +143,8 @@ impl Server {
                 Reached::Url { url, headers } => Connection::open(http::transport(url, headers)?).await?,
             };
             self.list(&connection).await?;
+            let tools = self.tools().len();
+            tracing::info!(server = self.settings.name, tools, "has listed its tools");
             Ok(connection)
         };
         let connected = timeout(CONNECTING, connecting).await;
@@ -179,13 +181,7 @@ impl Server {
 
     async fn list(self: &Arc<Self>, connection: &Connection) -> Result<(), String> {
         let listed = connection.tools().await?;
-        let tools = Listed::all(self, listed);
-        tracing::info!(
-            server = self.settings.name,
-            tools = tools.len(),
-            "has listed its tools"
-        );
-        self.set_tools(tools);
+        self.set_tools(Listed::all(self, listed));
         Ok(())
     }
 

@@ -135,13 +135,12 @@ impl Transport<RoleClient> for Stdio {
                 open.write_all(&line).await?;
                 open.flush().await
             };
-            let written = timeout(WRITING, written).await.map_err(io::Error::from);
-            let written = written.flatten();
-            if written.is_err() {
-                // Half a message may be on its way: nothing can come after it.
-                *input = None;
+            if let Ok(Ok(())) = timeout(WRITING, written).await {
+                return Ok(());
             }
-            written
+            // Half a message may be on its way: nothing can come after it.
+            *input = None;
+            Err(io::Error::other("it does not read what it is sent"))
         }
     }
 
