@@ -1,19 +1,5 @@
-import { fileURLToPath } from 'node:url';
+import { asksFor, desk } from '../support/desk.ts';
 import { expect, test } from '../support/test.ts';
-
-const target = process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL('../../target', import.meta.url));
-
-/** An MCP server whose `echo` has to be allowed, and whose `wait` never ends. */
-const desk = (approval: string) => `
-[[mcp]]
-name = "desk"
-command = "${target}/debug/mcp-server"
-approval = "${approval}"
-`;
-
-const asksFor = (name: string, text: string) => ({
-  steps: [{ text: 'Let me try.' }, { tool_call: { id: 'call_1', name, arguments: JSON.stringify({ text }) } }],
-});
 
 test.describe('a tool that has to be allowed', () => {
   test.use({ settings: desk('ask') });

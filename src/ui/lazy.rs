@@ -131,9 +131,13 @@ impl Lazy {
 pub async fn prepare() {
     let mut pause = 1000.0;
     loop {
-        let not_found = !browser::is_there("[data-lazy=not_found]") || not_found::load().await.is_ok();
-        let agent = !browser::is_there("[data-lazy=agent]") || transcript::load_agent().await.is_ok();
-        if not_found && agent {
+        // One after the other: most of them come in the same file.
+        let is_there = |name: &str| browser::is_there(&["[data-lazy=", name, "]"].concat());
+        let are_here = (!is_there("not_found") || not_found::load().await.is_ok())
+            && (!is_there("tool") || transcript::load_tool().await.is_ok())
+            && (!is_there("suggestions") || transcript::load_suggestions().await.is_ok())
+            && (!is_there("sources") || transcript::load_sources().await.is_ok());
+        if are_here {
             return;
         }
         browser::sleep(pause).await;

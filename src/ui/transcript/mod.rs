@@ -10,7 +10,10 @@ mod scroll;
 mod thinking;
 mod tool;
 
-pub use tool::load as load_agent;
+pub use self::{
+    offers::{load_sources, load_suggestions},
+    tool::load_tool,
+};
 
 use leptos::{html, prelude::*};
 

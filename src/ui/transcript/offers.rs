@@ -44,8 +44,8 @@ pub fn suggestions(
     }
 }
 
-#[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible)]
-fn chips(conversation_id: ConversationId, values: Vec<SuggestedValue>) -> Result<Code, NotLoaded> {
+#[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_suggestions))]
+pub fn chips(conversation_id: ConversationId, values: Vec<SuggestedValue>) -> Result<Code, NotLoaded> {
     Ok(Arc::new(move || {
         let live = use_live();
         let chip = move |SuggestedValue { label, value }| {
@@ -57,7 +57,7 @@ fn chips(conversation_id: ConversationId, values: Vec<SuggestedValue>) -> Result
         };
         let chips: Vec<_> = values.iter().cloned().map(chip).collect();
         view! {
-            <div class="suggestions needs-script" role="group" aria-label="Suggestions" data-lazy="agent">
+            <div class="suggestions needs-script" role="group" aria-label="Suggestions" data-lazy="suggestions">
                 {chips}
             </div>
         }
@@ -70,8 +70,8 @@ pub fn sources(sources: Vec<Source>) -> AnyView {
     lazy_part(move || list(sources.clone()))
 }
 
-#[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible)]
-fn list(sources: Vec<Source>) -> Result<Code, NotLoaded> {
+#[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_sources))]
+pub fn list(sources: Vec<Source>) -> Result<Code, NotLoaded> {
     Ok(Arc::new(move || {
         let item = |Source { title, url }: Source| {
             let title = if title.is_empty() { url.clone() } else { title };
@@ -91,7 +91,7 @@ fn list(sources: Vec<Source>) -> Result<Code, NotLoaded> {
         };
         let items: Vec<_> = sources.iter().cloned().map(item).collect();
         view! {
-            <details class="sources" data-lazy="agent">
+            <details class="sources" data-lazy="sources">
                 <summary>{icons::globe()} <span>{name}</span></summary>
                 <ol>{items}</ol>
             </details>

@@ -32,7 +32,7 @@ pub fn tool_card(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix:
     lazy_part(move || code(part.clone(), call.clone(), of.clone(), prefix.clone()))
 }
 
-#[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
+#[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_tool))]
 pub fn code(
     part: PartRow,
     call: ArcRwSignal<ToolCall>,
@@ -99,7 +99,7 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: Stri
     // As with thoughts: what streams in while it is folded is drawn when it is opened.
     let seen = Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(!live) || open.get());
     view! {
-        <div class="tool" data-lazy="agent">
+        <div class="tool" data-lazy="tool">
             <details on:toggle=toggled>
                 <summary>
                     {move || state_of(status.get())}
