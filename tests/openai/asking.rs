@@ -64,7 +64,10 @@ async fn a_model_that_knows_no_tools_is_asked_without() {
     for (status, words) in [
         (400, "registry.ollama.ai/library/gemma:2b does not support tools"),
         (500, "tools param requires --jinja flag"),
-        (400, "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"),
+        (
+            400,
+            "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
+        ),
         (404, "No endpoints found that support tool use."),
     ] {
         let upstream = Upstream::start().await;

@@ -201,7 +201,10 @@ impl OpenAi {
 fn knows_no_tools(error: &ModelError) -> bool {
     let words = error.error.message.to_lowercase();
     let is_said = |words_for_no: &str| words.contains(words_for_no);
-    is_said("tool") && ["support", "--jinja", "--enable-auto-tool-choice"].into_iter().any(is_said)
+    is_said("tool")
+        && ["support", "--jinja", "--enable-auto-tool-choice"]
+            .into_iter()
+            .any(is_said)
 }
 
 /// async-openai's configuration, which without a key would send an empty one.
