@@ -1,5 +1,7 @@
 //! What a request gets when it cannot be done: a stable code, and words for the person.
 
+use std::fmt;
+
 use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use serde::{Deserialize, Serialize};
 
@@ -91,6 +93,14 @@ impl ApiError {
              again is safe.",
         )
     }
+
+    /// A request came to the server, or an answer to the page, that it does not understand.
+    pub fn unreadable(cause: impl fmt::Display) -> Self {
+        Self::new(
+            ErrorCode::BadRequest,
+            format!("What was sent could not be read ({cause}). If this is Parlor's own page, reload it."),
+        )
+    }
 }
 
 impl FromServerFnError for ApiError {
@@ -104,12 +114,7 @@ impl FromServerFnError for ApiError {
                 format!("The request could not be read: {cause}."),
             ),
             // The server could not read a request, or the page an answer.
-            ServerFnErrorErr::Deserialization(cause) => Self::new(
-                ErrorCode::BadRequest,
-                format!(
-                    "What was sent could not be read ({cause}). If this is Parlor's own page, reload it."
-                ),
-            ),
+            ServerFnErrorErr::Deserialization(cause) => Self::unreadable(cause),
             // The cause is for the log, not for the person.
             _ => Self::new(
                 ErrorCode::Internal,

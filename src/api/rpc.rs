@@ -5,7 +5,7 @@
 use leptos::prelude::*;
 use server_fn::codec::{GetUrl, Json};
 
-use super::{ApiError, codec::Answered};
+use super::{ApiError, codec::Ask};
 use crate::protocol::{
     ConversationId, ConversationList, MessageId, OlderMessages, RunStatus, Transcript,
     chat::ModelList,
@@ -14,7 +14,7 @@ use crate::protocol::{
 };
 
 /// Sends a message and has it answered.
-#[server(prefix = "/rpc", endpoint = "send_message", input = Json, output = Answered)]
+#[server(prefix = "/rpc", endpoint = "send_message", protocol = Ask<Json>)]
 pub async fn send_message(intent: intent::SendMessage) -> Result<Started, ApiError> {
     let caller = crate::http::caller()?;
     let fingerprint = crate::http::fingerprint(&intent)?;
@@ -22,7 +22,7 @@ pub async fn send_message(intent: intent::SendMessage) -> Result<Started, ApiErr
 }
 
 /// Answers a message once more.
-#[server(prefix = "/rpc", endpoint = "regenerate", input = Json, output = Answered)]
+#[server(prefix = "/rpc", endpoint = "regenerate", protocol = Ask<Json>)]
 pub async fn regenerate(intent: intent::Regenerate) -> Result<Started, ApiError> {
     let caller = crate::http::caller()?;
     let fingerprint = crate::http::fingerprint(&intent)?;
@@ -36,7 +36,7 @@ pub async fn regenerate(intent: intent::Regenerate) -> Result<Started, ApiError>
 }
 
 /// Goes on with an answer that was stopped, failed or interrupted.
-#[server(prefix = "/rpc", endpoint = "continue_run", input = Json, output = Answered)]
+#[server(prefix = "/rpc", endpoint = "continue_run", protocol = Ask<Json>)]
 pub async fn continue_run(intent: intent::Continue) -> Result<Started, ApiError> {
     let caller = crate::http::caller()?;
     let fingerprint = crate::http::fingerprint(&intent)?;
@@ -44,14 +44,14 @@ pub async fn continue_run(intent: intent::Continue) -> Result<Started, ApiError>
 }
 
 /// Stops a run. Stopping one that has ended changes nothing. Gives the status that the run has then.
-#[server(prefix = "/rpc", endpoint = "stop_run", input = Json, output = Answered)]
+#[server(prefix = "/rpc", endpoint = "stop_run", protocol = Ask<Json>)]
 pub async fn stop_run(message_id: MessageId) -> Result<RunStatus, ApiError> {
     let caller = crate::http::caller()?;
     caller.found(caller.app.runs.stop(caller.user_id, message_id).await)
 }
 
 /// Answers whether a tool call may begin, for a run that asks. The first answer counts.
-#[server(prefix = "/rpc", endpoint = "answer_approval", input = Json, output = Answered)]
+#[server(prefix = "/rpc", endpoint = "answer_approval", protocol = Ask<Json>)]
 pub async fn answer_approval(
     message_id: MessageId,
     index: usize,
@@ -67,7 +67,7 @@ pub async fn answer_approval(
 }
 
 /// Gives a conversation another title.
-#[server(prefix = "/rpc", endpoint = "rename_conversation", input = Json, output = Answered)]
+#[server(prefix = "/rpc", endpoint = "rename_conversation", protocol = Ask<Json>)]
 pub async fn rename_conversation(conversation_id: ConversationId, title: String) -> Result<(), ApiError> {
     let caller = crate::http::caller()?;
     let title = caller.title(&title)?;
@@ -82,7 +82,7 @@ pub async fn rename_conversation(conversation_id: ConversationId, title: String)
 }
 
 /// Somebody has looked at a conversation: what has happened in it is no news any more.
-#[server(prefix = "/rpc", endpoint = "mark_read", input = Json, output = Answered)]
+#[server(prefix = "/rpc", endpoint = "mark_read", protocol = Ask<Json>)]
 pub async fn mark_read(conversation_id: ConversationId) -> Result<(), ApiError> {
     let caller = crate::http::caller()?;
     let user_id = caller.user_id;
@@ -95,14 +95,14 @@ pub async fn mark_read(conversation_id: ConversationId) -> Result<(), ApiError> 
 }
 
 /// Deletes a conversation with all that is in it, and stops its run.
-#[server(prefix = "/rpc", endpoint = "delete_conversation", input = Json, output = Answered)]
+#[server(prefix = "/rpc", endpoint = "delete_conversation", protocol = Ask<Json>)]
 pub async fn delete_conversation(conversation_id: ConversationId) -> Result<(), ApiError> {
     let caller = crate::http::caller()?;
     caller.answer(caller.app.runs.delete(caller.user_id, conversation_id).await)
 }
 
 /// Has a conversation answered by another model from now on.
-#[server(prefix = "/rpc", endpoint = "choose_model", input = Json, output = Answered)]
+#[server(prefix = "/rpc", endpoint = "choose_model", protocol = Ask<Json>)]
 pub async fn choose_model(conversation_id: ConversationId, model: String) -> Result<(), ApiError> {
     let caller = crate::http::caller()?;
     let user_id = caller.user_id;
@@ -116,7 +116,7 @@ pub async fn choose_model(conversation_id: ConversationId, model: String) -> Res
 }
 
 /// Shows another branch of a conversation: the one that was last grown through a message.
-#[server(prefix = "/rpc", endpoint = "select_branch", input = Json, output = Answered)]
+#[server(prefix = "/rpc", endpoint = "select_branch", protocol = Ask<Json>)]
 pub async fn select_branch(conversation_id: ConversationId, through: MessageId) -> Result<(), ApiError> {
     let caller = crate::http::caller()?;
     let user_id = caller.user_id;
@@ -130,7 +130,7 @@ pub async fn select_branch(conversation_id: ConversationId, through: MessageId) 
 }
 
 /// A conversation as it stands now: its newest messages, back at least to `reach` if that is given.
-#[server(prefix = "/rpc", endpoint = "conversation", input = GetUrl, output = Answered)]
+#[server(prefix = "/rpc", endpoint = "conversation", protocol = Ask<GetUrl>)]
 pub async fn conversation(
     conversation_id: ConversationId,
     reach: Option<MessageId>,
@@ -146,7 +146,7 @@ pub async fn conversation(
 }
 
 /// A page of the messages that lead up to `before`.
-#[server(name = LoadOlderMessages, prefix = "/rpc", endpoint = "older_messages", input = GetUrl, output = Answered)]
+#[server(name = LoadOlderMessages, prefix = "/rpc", endpoint = "older_messages", protocol = Ask<GetUrl>)]
 pub async fn older_messages(
     conversation_id: ConversationId,
     before: MessageId,
@@ -162,7 +162,7 @@ pub async fn older_messages(
 }
 
 /// A page of the list of conversations: the newest ones, or those after `before`.
-#[server(prefix = "/rpc", endpoint = "conversations", input = Json, output = Answered)]
+#[server(prefix = "/rpc", endpoint = "conversations", protocol = Ask<Json>)]
 pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationList, ApiError> {
     let caller = crate::http::caller()?;
     let limit = caller.app.settings.limits.conversations_page;
@@ -176,7 +176,7 @@ pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationLis
 }
 
 /// The models that can be chosen now.
-#[server(prefix = "/rpc", endpoint = "models", input = GetUrl, output = Answered)]
+#[server(prefix = "/rpc", endpoint = "models", protocol = Ask<GetUrl>)]
 pub async fn models() -> Result<ModelList, ApiError> {
     Ok(crate::http::caller()?.app.models.list().await)
 }

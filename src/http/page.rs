@@ -7,7 +7,7 @@ use axum::{
     routing::any,
 };
 use leptos::{nonce::use_nonce, prelude::*};
-use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_route_list};
+use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions};
 use leptos_meta::MetaTags;
 use leptos_router::{Method, SsrMode};
 use tower_http::limit::RequestBodyLimitLayer;
@@ -24,14 +24,9 @@ const THEME: &str = "try{const t=localStorage.getItem('parlor-theme');\
 
 /// The pages, the server functions that they call, and what they are made of.
 pub fn routes(app: &AppState) -> Router<AppState> {
-    let mut pages = generate_route_list(Root);
-    // The interface has one route for every address; for axum, `/` is not among "everything below /".
-    pages.push(AxumRouteListing::new(
-        "/".into(),
-        SsrMode::Async,
-        [Method::Get],
-        [],
-    ));
+    // The interface is one view for every address; for axum, `/` is not among "everything below /".
+    let page = |path: &str| AxumRouteListing::new(path.into(), SsrMode::Async, [Method::Get], []);
+    let pages = vec![page("/"), page("/{*place}")];
     let context = {
         let app = app.clone();
         move || provide_context(app.clone())

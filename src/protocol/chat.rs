@@ -2,8 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::flat::Fields;
+
 /// A model that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields")]
 pub struct ModelInfo {
     /// `endpoint/model`: what a conversation remembers.
     pub id: String,
@@ -15,6 +18,7 @@ pub struct ModelInfo {
 
 /// The models there are, and what is wrong with endpoints that could not be asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields")]
 pub struct ModelList {
     pub models: Vec<ModelInfo>,
     /// The model that a new conversation starts with, if there is one.

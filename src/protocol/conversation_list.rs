@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationId, Event, EventBody, MessageId, Position, Timestamp};
+use super::{ConversationId, Event, EventBody, MessageId, Position, Timestamp, flat::Fields};
 
 /// A conversation as the list shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields")]
 pub struct ConversationSummary {
     pub id: ConversationId,
     pub title: String,
@@ -23,6 +24,7 @@ pub struct ConversationSummary {
 
 /// The newest part of a user's list of conversations, as it stood at a position of the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields")]
 pub struct ConversationList {
     /// Every event up to here is in this state; [`apply`] skips them.
     pub as_of: Position,

@@ -14,8 +14,13 @@ use serde::{
 use uuid::Uuid;
 
 use super::{
-    AssistantMessage, ConversationId, Event, EventBody, Json, Message, MessageBody, MessageId, Notice, Part,
-    PayloadRef, Position, RunError, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus, json,
+    AssistantMessage, ConversationId, ConversationList, ConversationSummary, Event, EventBody, Json, Message,
+    MessageBody, MessageId, Notice, OlderMessages, Part, PayloadRef, Position, RunError, RunStatus,
+    Timestamp, ToolCall, ToolProgress, ToolStatus, Transcript,
+    chat::{ModelInfo, ModelList},
+    intent::Started,
+    json,
+    transcript::Elsewhere,
 };
 
 /// Why an object is not one of ours.
@@ -146,6 +151,35 @@ macro_rules! fields {
             $($($read,)+)?
         }
     };
+}
+
+/// Objects without kinds, which are larger when serde derives their reading.
+macro_rules! plain {
+    ($($kind:ident { $($field:ident),* $(; $($optional:ident),*)? } $(with $($default:ident),+)?;)*) => {
+        $(impl TryFrom<Fields> for $kind {
+            type Error = NotOurs;
+
+            fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+                $($(let $default = flat.take(stringify!($default)).unwrap_or_default();)+)?
+                let read = fields!(flat => Self { $($field),* $(; $($optional),*)? } $(with $($default),+)?);
+                flat.finish(read)
+            }
+        })*
+    };
+}
+
+plain! {
+    Transcript {
+        conversation_id, as_of, title, messages, elsewhere; model, earliest, active_leaf
+    } with deleted;
+    OlderMessages { before, messages, elsewhere; earliest };
+    Elsewhere { id, parent_id };
+    ConversationList { as_of, conversations, has_more };
+    ConversationSummary { id, title, updated_at, activity, waiting, unseen; active_run };
+    ModelList { models, problems; default };
+    ModelInfo { id, name, endpoint };
+    Started { conversation_id, user_message_id, assistant_message_id };
+    ToolProgress { stage, message; progress, data };
 }
 
 impl TryFrom<Fields> for Event {

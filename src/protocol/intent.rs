@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationId, IntentId, MessageId};
+use super::{ConversationId, IntentId, MessageId, flat::Fields};
 
 /// Send a message and have it answered. Makes the conversation if there is none with that id yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +57,7 @@ impl ApprovalAnswer {
 
 /// What became of an intent that starts a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields")]
 pub struct Started {
     pub conversation_id: ConversationId,
     pub user_message_id: MessageId,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{PayloadRef, Timestamp, json::Json};
+use super::{PayloadRef, Timestamp, flat::Fields, json::Json};
 
 /// A call of a tool, as a part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -70,6 +70,7 @@ impl ToolStatus {
 
 /// How far a tool is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields")]
 pub struct ToolProgress {
     /// What it is doing, for programs: `searching`.
     pub stage: String,

@@ -1,12 +1,6 @@
 //! The layout: the list beside the conversation, and what is there only once.
 
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
-use leptos_meta::Title;
-use leptos_router::{
-    NavigateOptions,
-    hooks::{use_location, use_navigate},
-    location::Location,
-};
 
 use super::{
     browser,
@@ -28,20 +22,16 @@ use super::{
 /// Everything: the server waits for the page's snapshots and renders them; the browser finds them in the page.
 #[component]
 pub fn Chat() -> impl IntoView {
-    let Location { pathname, search, .. } = use_location();
-    let place = Memo::new(move |_| pathname.with(|path| Place::of(path)));
-    let navigate = use_navigate();
+    let (path, query) = browser::address();
+    let path = RwSignal::new(path);
+    let place = Memo::new(move |_| path.with(|path| Place::of(path)));
+    Effect::new(move |_| browser::on_address(move |to| path.set(to)));
     let go = Callback::new(move |(place, replace): (Place, bool)| {
-        navigate(
-            &place.path(),
-            NavigateOptions {
-                replace,
-                scroll: false,
-                ..NavigateOptions::default()
-            },
-        );
+        let to = place.path();
+        browser::set_address(&to, replace);
+        path.set(to);
     });
-    let before = search.with_untracked(|search| place::before(search));
+    let before = place::before(&query);
     let page =
         OnceResource::<_, PageCodec>::new_with_options(Page::load(place.get_untracked(), before), true);
     view! {
@@ -108,10 +98,10 @@ fn Layout(live: Live) -> impl IntoView {
         };
         page_title(afoot.get(), &place)
     };
+    browser::title(page_title);
     view! {
-        <Title text=page_title/>
         <div class="app">
-            <a class="skip-link" href="#message" rel="external" on:click=skip>"Skip to the message box"</a>
+            <a class="skip-link" href="#message" on:click=skip>"Skip to the message box"</a>
             <Sidebar/>
             <div class="stage">
                 <Header title/>

@@ -36,29 +36,16 @@ mod welcome;
 mod when;
 
 use leptos::prelude::*;
-use leptos_meta::provide_meta_context;
-use leptos_router::{
-    SsrMode,
-    components::{FlatRoutes, Route, Router},
-    path,
-};
 
 use self::chat::Chat;
 pub use self::lazy::prepare;
 
 /// The whole page, for the server to render and the browser to take over.
 ///
-/// All of the chat is one route, whatever the address: going from one conversation to another, or from a new chat to
+/// All of the chat is one view, whatever the address: going from one conversation to another, or from a new chat to
 /// the conversation that it became, keeps everything in place. An address that names nothing is a place like any other:
 /// [`Chat`] and its live state are there as long as the page is, and [`place`] says what the address names.
 #[component]
 pub fn Root() -> impl IntoView {
-    provide_meta_context();
-    view! {
-        <Router>
-            <FlatRoutes fallback=|| ()>
-                <Route path=path!("/*place") view=Chat ssr=SsrMode::Async/>
-            </FlatRoutes>
-        </Router>
-    }
+    view! { <Chat/> }
 }

@@ -6,10 +6,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{AssistantMessage, ConversationId, Message, MessageId, Position, sorted};
+use super::super::{AssistantMessage, ConversationId, Message, MessageId, Position, flat::Fields, sorted};
 
 /// A conversation as it stood at a position of its user's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields")]
 pub struct Transcript {
     pub conversation_id: ConversationId,
     /// Every event up to here is in this state; [`apply`](super::apply) skips them.
@@ -32,6 +33,7 @@ pub struct Transcript {
 
 /// An answer that is known by name only: its branch is not here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "Fields")]
 pub struct Elsewhere {
     pub id: MessageId,
     pub parent_id: MessageId,
@@ -40,6 +42,7 @@ pub struct Elsewhere {
 /// The part of a branch that leads up to a message. What is older than an answer does not change any more, so a page of
 /// it needs no position in the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields")]
 pub struct OlderMessages {
     /// They lead up to this one.
     pub before: MessageId,

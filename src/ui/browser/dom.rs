@@ -1,7 +1,7 @@
 //! Elements: focus, sizes, dialogs, the clipboard.
 
 use leptos::{
-    prelude::{document, window},
+    prelude::{Effect, document, window},
     task::spawn_local,
 };
 use send_wrapper::SendWrapper;
@@ -11,6 +11,11 @@ use web_sys::{
     Element, Event, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, IntersectionObserver,
     IntersectionObserverEntry, ResizeObserver, Text,
 };
+
+/// What the page is called; what the text reads is followed.
+pub fn title(text: impl Fn() -> String + 'static) {
+    Effect::new(move |_| document().set_title(&text()));
+}
 
 /// Puts a text on the clipboard and says whether that worked.
 pub fn copy_text(text: String, done: impl FnOnce(bool) + 'static) {

@@ -5,6 +5,8 @@
 //! compiled; the few that are called while rendering say so.
 
 #[cfg(feature = "hydrate")]
+mod address;
+#[cfg(feature = "hydrate")]
 mod dom;
 #[cfg(feature = "hydrate")]
 mod erase;
@@ -17,7 +19,7 @@ mod storage;
 #[cfg(feature = "hydrate")]
 mod time;
 #[cfg(feature = "hydrate")]
-pub use self::{dom::*, erase::*, events::*, notification::*, storage::*, time::*};
+pub use self::{address::*, dom::*, erase::*, events::*, notification::*, storage::*, time::*};
 
 #[cfg(not(feature = "hydrate"))]
 mod stub;
@@ -27,7 +29,7 @@ pub use self::stub::*;
 #[cfg(feature = "ssr")]
 mod response;
 #[cfg(feature = "ssr")]
-pub use self::response::not_found;
+pub use self::response::{address, not_found, title};
 
 /// Only a server's response has a status.
 #[cfg(not(feature = "ssr"))]

@@ -1,8 +1,30 @@
-//! What rendering says about the response.
+//! What rendering knows of the request, and says about the response.
 
-use axum::http::StatusCode;
+use axum::http::{StatusCode, request::Parts};
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
+
+/// The path of the address that is asked for, and its query.
+pub fn address() -> (String, String) {
+    use_context::<Parts>()
+        .map(|request| {
+            (
+                request.uri.path().into(),
+                request.uri.query().unwrap_or_default().into(),
+            )
+        })
+        .unwrap_or_default()
+}
+
+/// What the page is called, in its head.
+pub fn title(text: impl Fn() -> String + Send + Sync + 'static) {
+    leptos_meta::provide_meta_context();
+    // Registers the text for the head; its view is of no use here.
+    let _ = leptos_meta::Title(leptos_meta::TitleProps {
+        formatter: None,
+        text: Some(text.into()),
+    });
+}
 
 /// There is nothing at the address.
 pub fn not_found() {

@@ -47,6 +47,10 @@ pub fn after(_ms: f64, _call: impl FnOnce() + 'static) -> Timer {
 
 pub fn next_frame(_call: impl FnOnce() + 'static) {}
 
+pub fn set_address(_path: &str, _replace: bool) {}
+
+pub fn on_address(_call: impl Fn(String) + 'static) {}
+
 pub struct EventStream;
 
 pub fn event_stream(_url: &str, _call: impl Fn(StreamEvent) + 'static) -> EventStream {

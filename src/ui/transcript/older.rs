@@ -43,7 +43,7 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
             view! {
                 <div class="older">
                     <span role="alert">{trouble}</span>
-                    <a class="button button-quiet" href=href rel="external" on:click=press>{words}</a>
+                    <a class="button button-quiet" href=href on:click=press>{words}</a>
                 </div>
             }
             .erase(),

@@ -1,0 +1,57 @@
+//! The address: what stands in the browser's bar and in its history.
+
+use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::window};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{Element, HtmlAnchorElement};
+
+/// The path of the address, and its query.
+pub fn address() -> (String, String) {
+    let location = window().location();
+    (
+        location.pathname().unwrap_or_default(),
+        location.search().unwrap_or_default(),
+    )
+}
+
+/// Goes to another address of Parlor, without loading it. With `replace`, *Back* does not lead to the present one.
+pub fn set_address(path: &str, replace: bool) {
+    let Ok(history) = window().history() else { return };
+    let _ = if replace {
+        history.replace_state_with_url(&JsValue::NULL, "", Some(path))
+    } else if address() == (path.into(), String::new()) {
+        // Going to where one is is no step.
+        Ok(())
+    } else {
+        history.push_state_with_url(&JsValue::NULL, "", Some(path))
+    };
+}
+
+/// Calls with the path that the address has become, when a person goes to another: by a link, or back and forward.
+pub fn on_address(call: impl Fn(String) + 'static) {
+    let call = std::rc::Rc::new(call);
+    let pressed = call.clone();
+    // The page's own listeners: they live as long as it does.
+    let _ = window_event_listener(ev::popstate, move |_| call(address().0));
+    let _ = window_event_listener(ev::click, move |event| {
+        if let Some(link) = link_to_follow(&event) {
+            event.prevent_default();
+            let path = link.pathname();
+            set_address(&path, false);
+            pressed(path);
+        }
+    });
+}
+
+/// The link that was pressed, if it leads to another place of Parlor in this very tab. A place on this page is the
+/// browser's to find.
+fn link_to_follow(event: &ev::MouseEvent) -> Option<HtmlAnchorElement> {
+    let elsewhere = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
+    if elsewhere || event.button() != 0 || event.default_prevented() {
+        return None;
+    }
+    let pressed: Element = event.target()?.dyn_into().ok()?;
+    let link: HtmlAnchorElement = pressed.closest("a[href]").ok()??.dyn_into().ok()?;
+    let here = window().location().origin().ok()?;
+    let is_ours = link.origin() == here && link.hash().is_empty();
+    (is_ours && link.target().is_empty() && !link.has_attribute("download")).then_some(link)
+}
