@@ -12,6 +12,7 @@ pub mod id;
 pub mod intent;
 pub mod json;
 pub mod message;
+pub mod panel;
 pub mod payload;
 pub mod sorted;
 pub mod sse;
@@ -27,6 +28,7 @@ pub use json::Json;
 pub use message::{
     AssistantMessage, Message, MessageBody, Node, Part, Piece, PieceKind, RunError, RunStatus,
 };
+pub use panel::PanelView;
 pub use payload::{Payload, PayloadRef};
 pub use suggestion::{ActionHandler, ActionStyle, Source, SuggestedAction, SuggestedValue};
 pub use time::Timestamp;

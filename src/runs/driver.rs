@@ -153,6 +153,7 @@ impl<'a> Driver<'a> {
         };
         let (run, journal) = (self.run, self.runs.journal.clone());
         let reports = self.reporter.clone();
+        let payload_bytes = self.runs.limits.payload_bytes;
         self.tools.spawn(async move {
             // What it does may have consequences: first it has to be known that it began.
             let begun = journal.committed(run).await;
@@ -172,12 +173,16 @@ impl<'a> Driver<'a> {
             let mut payload = None;
             let output = match output {
                 Ok(result) => {
-                    if let Some(made) = result.payload {
-                        let made = made.named();
-                        payload = Some(made.reference());
-                        journal.keep(run, made).await;
+                    let mut text = result.text;
+                    match result.payload.map(|made| made.named_within(payload_bytes)) {
+                        Some(Ok(made)) => {
+                            payload = Some(made.reference());
+                            journal.keep(run, made).await;
+                        }
+                        Some(Err(too_large)) => text.push_str(&format!("\n\n[{too_large}]")),
+                        None => {}
                     }
-                    Ok(result.text)
+                    Ok(text)
                 }
                 Err(error) => Err(error.0),
             };
