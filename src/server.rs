@@ -19,7 +19,7 @@ use crate::{
     runs::Runs,
     settings::{self, Settings},
     storage::{Storage, StorageError, sqlite::Sqlite},
-    tools::{Registry, current_time::CurrentTime},
+    tools::{self, Registry},
 };
 
 /// How long a start waits for the end of what an earlier process left running. It takes longer only if storage is in trouble.
@@ -43,7 +43,7 @@ impl Server {
     ///
     /// If the data folder or the database can't be used.
     pub async fn open(settings: Settings) -> Result<Self, StorageError> {
-        Self::open_with(settings, Registry::default().with(CurrentTime)).await
+        Self::open_with(settings, tools::built_in).await
     }
 
     /// The same with other tools.
@@ -51,7 +51,10 @@ impl Server {
     /// # Errors
     ///
     /// As [`open`](Self::open).
-    pub async fn open_with(settings: Settings, tools: Registry) -> Result<Self, StorageError> {
+    pub async fn open_with(
+        settings: Settings,
+        tools: impl FnOnce(&Settings, Arc<dyn Storage>, Journal) -> Registry,
+    ) -> Result<Self, StorageError> {
         let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(&settings.server.data).await?);
         let hub = Arc::new(Hub::default());
         let (journal, writer) = Journal::start(storage.clone(), hub.clone());
@@ -61,6 +64,7 @@ impl Server {
             let models = models.clone();
             async move { models.list().await }
         });
+        let tools = tools(&settings, storage.clone(), journal.clone());
         let runs = Runs::new(storage.clone(), journal.clone(), models.clone(), tools, &settings);
         let mut recovery = tokio::spawn({
             let runs = runs.clone();

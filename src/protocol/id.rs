@@ -60,6 +60,10 @@ id!(
     MessageId
 );
 id!(
+    /// One thing that is remembered of a person.
+    MemoryId
+);
+id!(
     /// One intent of a person (send, regenerate …). The same id twice does it once.
     IntentId
 );

@@ -11,6 +11,7 @@ mod flat;
 pub mod id;
 pub mod intent;
 pub mod json;
+pub mod memory;
 pub mod message;
 pub mod panel;
 pub mod payload;
@@ -23,8 +24,9 @@ pub mod transcript;
 
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use event::{Event, EventBody, Notice, Position};
-pub use id::{ConversationId, IntentId, MessageId, UserId};
+pub use id::{ConversationId, IntentId, MemoryId, MessageId, UserId};
 pub use json::Json;
+pub use memory::Memory;
 pub use message::{
     AssistantMessage, Message, MessageBody, Node, Part, Piece, PieceKind, RunError, RunStatus,
 };

@@ -18,6 +18,7 @@ use crate::{
     agent::{Agent, Done, Effect, Input, Timeout},
     clock,
     journal::JournalError,
+    pages::{self, Known},
     protocol::{AssistantMessage, EventBody, Message, MessageBody, ToolProgress},
     providers::{ModelEvent, ModelRequest},
     storage::{Change, PageSize, RunKey, Storage, StorageError},
@@ -46,6 +47,8 @@ struct Driver<'a> {
     /// The messages that lead to it, oldest first.
     history: Vec<Message>,
     offer: Offer,
+    /// What the model is told before all else.
+    prompt: String,
     awaited: Awaited,
     /// Aborted when this is dropped.
     tools: JoinSet<(usize, Done)>,
@@ -71,6 +74,17 @@ impl<'a> Driver<'a> {
         let read = || read(&*runs.storage, run);
         let (answer, history) = runs.insist("a run's conversation", read).await??;
         let offer = runs.tools.offer();
+        let read = || runs.storage.payloads(run.user_id, run.conversation_id);
+        let payloads = runs.insist("what was made in a conversation", read).await?;
+        let prompt = pages::system_prompt(
+            &pages::CHAT,
+            &Known {
+                now: clock::now(),
+                payloads: &payloads,
+                tools: &offer.specs(),
+                instructions: &runs.agent.instructions,
+            },
+        );
         let toolbox = std::sync::Arc::new(offer.clone());
         let (reporter, reports) = mpsc::channel(REPORTS);
         let now = Instant::now();
@@ -80,6 +94,7 @@ impl<'a> Driver<'a> {
             agent: Agent::new(answer, toolbox, runs.agent.max_iterations),
             history,
             offer,
+            prompt,
             awaited: Awaited::Nothing,
             tools: JoinSet::new(),
             reporter,
@@ -137,7 +152,7 @@ impl<'a> Driver<'a> {
         let answer = self.agent.message();
         let request = ModelRequest {
             model: answer.model.clone(),
-            messages: history::messages_for(&self.history, answer),
+            messages: history::messages_for(&self.prompt, &self.history, answer),
             tools: if with_tools {
                 self.offer.specs()
             } else {
@@ -176,10 +191,18 @@ impl<'a> Driver<'a> {
                     let mut text = result.text;
                     match result.payload.map(|made| made.named_within(payload_bytes)) {
                         Some(Ok(made)) => {
+                            text.push_str(&format!(
+                                "
+
+(The person sees this as {}: {}.)",
+                                made.payload_id, made.summary
+                            ));
                             payload = Some(made.reference());
                             journal.keep(run, made).await;
                         }
-                        Some(Err(too_large)) => text.push_str(&format!("\n\n[{too_large}]")),
+                        Some(Err(too_large)) => text.push_str(&format!("
+
+({too_large})")),
                         None => {}
                     }
                     Ok(text)

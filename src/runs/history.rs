@@ -12,10 +12,10 @@ use crate::{
 const GO_ON: &str = "Your answer was cut off. Go on from exactly where it stops, in the middle of a word if need be. Do not \
                      repeat any of it, do not begin anew, and do not mention this.";
 
-/// What the model is shown for an answer that has come to `begun`. `history` leads to it, oldest first; answers that came to
+/// What the model is shown for an answer that has come to `begun`, `prompt` first. `history` leads to it, oldest first; answers that came to
 /// nothing are left out.
-pub(super) fn messages_for(history: &[Message], begun: &AssistantMessage) -> Vec<ModelMessage> {
-    let mut messages = Vec::new();
+pub(super) fn messages_for(prompt: &str, history: &[Message], begun: &AssistantMessage) -> Vec<ModelMessage> {
+    let mut messages = vec![ModelMessage::System(prompt.into())];
     for message in history {
         match &message.body {
             MessageBody::User { text } => messages.push(ModelMessage::User(text.clone())),
@@ -202,7 +202,9 @@ mod tests {
                 parts: parts.to_vec(),
             })
             .collect();
-        messages_for(&[question], &begun)
+        let mut shown = messages_for("Be brief.", &[question], &begun);
+        assert_eq!(shown.remove(0), ModelMessage::System("Be brief.".into()));
+        shown
     }
 
     #[test]

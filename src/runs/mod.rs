@@ -276,7 +276,9 @@ impl Runs {
             .map_err(|_| JournalError::Unavailable(Trouble::Other))??
         {
             Outcome::Started { started, .. } => Ok(started),
-            Outcome::Done | Outcome::Deleted { .. } => Err(JournalError::Refused(Refusal::NotFound).into()),
+            Outcome::Done | Outcome::Deleted { .. } | Outcome::Forgotten => {
+                Err(JournalError::Refused(Refusal::NotFound).into())
+            }
         }
     }
 

@@ -13,6 +13,10 @@ use std::{
 
 use serde::Deserialize;
 
+pub use self::tools::{FetchWebpage, Pubmed, SearchProvider, Tools, WebSearch};
+
+mod tools;
+
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +38,7 @@ pub struct Settings {
     /// Servers of models that speak OpenAI's protocol.
     pub endpoints: Vec<Endpoint>,
     pub agent: Agent,
+    pub tools: Tools,
     pub limits: Limits,
     pub timeouts: Timeouts,
     pub log: Log,
@@ -83,18 +88,19 @@ pub struct Endpoint {
 /// An address may hold a password.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let host = self
-            .base_url
-            .rsplit_once('@')
-            .map_or(&*self.base_url, |(_, host)| host);
         f.debug_struct("Endpoint")
             .field("name", &self.name)
-            .field("base_url", &host)
+            .field("base_url", &without_password(&self.base_url))
             .field("api_key_env", &self.api_key_env)
             .field("api_key", &self.api_key)
             .field("headers", &self.headers)
             .finish()
     }
+}
+
+/// What of an address may be shown: the password in it, if there is one, ends with an @.
+fn without_password(address: &str) -> &str {
+    address.rsplit_once('@').map_or(address, |(_, host)| host)
 }
 
 /// How the model is let work.
@@ -103,6 +109,8 @@ impl fmt::Debug for Endpoint {
 pub struct Agent {
     /// How many times in one turn the model may ask for tools. Then it has to answer with what there is.
     pub max_iterations: usize,
+    /// What the assistant is told beside who it is: how to talk, what to do and what not.
+    pub instructions: String,
 }
 
 /// The largest that Parlor takes, in bytes unless the name says otherwise.
@@ -127,6 +135,10 @@ pub struct Limits {
     pub messages_page: usize,
     /// A page of a conversation ends with the message with which it comes to this.
     pub messages_page_bytes: usize,
+    /// One thing that is remembered of a person.
+    pub memory_bytes: usize,
+    /// Things that are remembered of a person.
+    pub memories: usize,
 }
 
 /// How long Parlor waits, in seconds.
@@ -189,7 +201,10 @@ impl Default for Models {
 
 impl Default for Agent {
     fn default() -> Self {
-        Self { max_iterations: 5 }
+        Self {
+            max_iterations: 5,
+            instructions: String::new(),
+        }
     }
 }
 
@@ -205,6 +220,8 @@ impl Default for Limits {
             conversations_page: 40,
             messages_page: 20,
             messages_page_bytes: 256 << 10,
+            memory_bytes: 2000,
+            memories: 500,
         }
     }
 }
@@ -270,6 +287,14 @@ pub enum SettingsError {
         "the setting {0} must be a number of seconds above 0 (a billionth at least, a hundred years at most)"
     )]
     NotASpan(&'static str),
+    #[error("the setting {0} must be an address that begins with http:// or https://")]
+    NotAUrl(&'static str),
+    #[error("tools.web_search has the provider “searxng” and no url: where is it?")]
+    NoSearchUrl,
+    #[error(
+        "tools.web_search has a provider that wants a key and no api_key_env: name the environment variable that holds it"
+    )]
+    NoSearchKey,
 }
 
 impl Settings {
@@ -308,6 +333,7 @@ impl Settings {
         settings
             .endpoints
             .extend(endpoint_from_environment(&settings.endpoints, env));
+        settings.tools.read_keys(env);
         settings.server.addr = overrides.addr.unwrap_or(settings.server.addr);
         if let Some(data) = &overrides.data {
             settings.server.data.clone_from(data);
@@ -347,12 +373,16 @@ impl Settings {
             ("timeouts.heartbeat_seconds", self.timeouts.heartbeat_seconds),
             ("timeouts.shutdown_seconds", self.timeouts.shutdown_seconds),
             ("timeouts.long_answer_seconds", self.timeouts.long_answer_seconds),
+            (
+                "tools.fetch_webpage.timeout_seconds",
+                self.tools.fetch_webpage.timeout_seconds,
+            ),
             ("log.trim_seconds", self.log.trim_seconds),
         ];
-        match spans.into_iter().find(|(_, span)| !is_a_span(*span)) {
-            Some((name, _)) => Err(SettingsError::NotASpan(name)),
-            None => Ok(()),
+        if let Some((name, _)) = spans.into_iter().find(|(_, span)| !is_a_span(*span)) {
+            return Err(SettingsError::NotASpan(name));
         }
+        self.tools.check()
     }
 }
 

@@ -81,6 +81,24 @@ fn a_key_comes_from_the_environment_and_is_never_printed() {
 }
 
 #[test]
+fn the_tools_keys_come_from_the_environment_and_are_never_printed() {
+    let file = "[tools.web_search]\nprovider = 'brave'\nurl = 'http://me:hunter2@x/'\napi_key_env = 'B'\n\
+                [tools.pubmed]\nbase_url = 'http://me:hunter2@x/'\napi_key_env = 'N'\n";
+    let settings = read(file, &[("B", "very-secret"), ("N", "very-secret-too")]).unwrap();
+    let search = settings.tools.web_search.clone().expect("it is set");
+    assert_eq!(search.api_key, Some(Secret("very-secret".into())));
+    assert_eq!(
+        settings.tools.pubmed.api_key,
+        Some(Secret("very-secret-too".into()))
+    );
+    let printed = format!("{settings:?}");
+    assert!(
+        !printed.contains("very-secret") && !printed.contains("hunter2"),
+        "{printed}"
+    );
+}
+
+#[test]
 fn what_can_not_be_used_is_named() {
     let cases = [
         (
@@ -100,6 +118,15 @@ fn what_can_not_be_used_is_named() {
             "[[endpoints]]\nname = 'a'\nbase_url = 'x'\n[[endpoints]]\nname = 'a'\nbase_url = 'y'",
             "two endpoints have the name “a”",
         ),
+        ("[tools.web_search]\nprovider = 'searxng'", "no url"),
+        ("[tools.web_search]\nprovider = 'brave'", "no api_key_env"),
+        (
+            "[tools.web_search]\nprovider = 'searxng'\nurl = 'localhost:8888'",
+            "tools.web_search.url",
+        ),
+        ("[tools.web_search]\nprovider = 'altavista'", "unknown variant"),
+        ("[tools.pubmed]\nbase_url = 'eutils'", "tools.pubmed.base_url"),
+        ("[tools]\nfetch = 1", "unknown field `fetch`"),
     ];
     for (file, part) in cases {
         let error = read(file, &[]).unwrap_err().to_string();
@@ -107,6 +134,12 @@ fn what_can_not_be_used_is_named() {
     }
     let error = read("", &[("PARLOR_ADDR", "nowhere")]).unwrap_err().to_string();
     assert!(error.contains("PARLOR_ADDR is set to “nowhere”"), "{error}");
+}
+
+#[test]
+fn the_file_that_comes_with_parlor_says_where_pubmed_is() {
+    let line = format!("# base_url = \"{}\"", Pubmed::default().base_url);
+    assert!(include_str!("../../Leptos.toml").contains(&line), "{line}");
 }
 
 /// The file that comes with Parlor names every setting with its default, behind a `#`.
@@ -122,6 +155,10 @@ fn the_file_that_comes_with_parlor_says_the_defaults() {
         "# headers",
         "# default",
         "# local",
+        "# [tools.web_search]",
+        "# provider",
+        "# url",
+        "# email",
     ];
     let uncommented: Vec<&str> = file
         .lines()
@@ -146,6 +183,9 @@ fn the_file_that_comes_with_parlor_says_the_defaults() {
         "message_bytes",
         "silence_seconds",
         "keep_events",
+        "memories",
+        "disabled",
+        "enabled",
     ] {
         assert!(uncommented.iter().any(|line| line.starts_with(name)), "{name}");
     }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::protocol::{
-    AssistantMessage, ConversationId, ConversationList, Event, EventBody, Message, MessageId, OlderMessages,
-    Payload, PayloadRef, Position, RunStatus, Timestamp, Transcript, UserId,
+    AssistantMessage, ConversationId, ConversationList, Event, EventBody, Memory, MemoryId, Message,
+    MessageId, OlderMessages, Payload, PayloadRef, Position, RunStatus, Timestamp, Transcript, UserId,
     conversation_list::ListCursor,
     intent::{Continue, Regenerate, SendMessage, Started},
 };
@@ -107,6 +107,15 @@ pub enum Change {
         user_id: UserId,
         conversation_id: ConversationId,
     },
+    /// Remember something of a person across conversations, if fewer than `limit` things are. What is remembered already is once.
+    Remember {
+        user_id: UserId,
+        memory_id: MemoryId,
+        text: String,
+        limit: usize,
+    },
+    /// Forget one of these things.
+    Forget { user_id: UserId, memory_id: MemoryId },
 }
 
 impl Change {
@@ -144,6 +153,8 @@ pub enum Outcome {
     Deleted {
         active_run: Option<MessageId>,
     },
+    /// Something is not remembered any more.
+    Forgotten,
     /// A run was started, now or (`again`) when the same intent came before.
     Started {
         started: Started,
@@ -164,6 +175,8 @@ pub enum Refusal {
     NotContinuable,
     #[error("the id was used for something else")]
     IntentReused,
+    #[error("as many things are remembered as may be")]
+    MemoryFull,
 }
 
 /// What became of several changes that were committed together.
@@ -296,6 +309,9 @@ pub trait Storage: Send + Sync + 'static {
         user_id: UserId,
         conversation_id: ConversationId,
     ) -> Result<Option<String>, StorageError>;
+
+    /// All that is remembered of a user, newest first.
+    async fn memories(&self, user_id: UserId) -> Result<Vec<Memory>, StorageError>;
 
     /// A run of a user.
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError>;

@@ -1,22 +1,44 @@
 //! A page of the web as text.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
     Call, Tool, ToolError, ToolResult,
-    web::{self, Page, WebClient},
+    web::{self, Page, WebClient, WebConfig},
 };
+use crate::settings;
 
 /// How many of a page's links the model is given.
 const MOST_LINKS: usize = 40;
 
-pub struct FetchWebpage(pub WebClient);
+pub struct FetchWebpage(WebClient);
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// The page's address, with https:// or http://.
     url: String,
+}
+
+impl FetchWebpage {
+    /// Nothing if this machine can't connect to anybody safely; the log says why.
+    pub fn new(settings: &settings::FetchWebpage) -> Option<Self> {
+        let config = WebConfig {
+            allowed_hosts: settings.allowed_hosts.clone(),
+            max_bytes: settings.page_bytes,
+            timeout: Duration::from_secs_f64(settings.timeout_seconds),
+            ..WebConfig::default()
+        };
+        match WebClient::new(config) {
+            Ok(client) => Some(Self(client)),
+            Err(error) => {
+                tracing::warn!(%error, "pages of the web can't be read");
+                None
+            }
+        }
+    }
 }
 
 impl Tool for FetchWebpage {

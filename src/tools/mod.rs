@@ -3,13 +3,25 @@
 //! A tool says what it is called, what it takes and what it is doing; it is given its input and gives a text for the model.
 //! When it is run, how long it may take and what becomes of its output is decided elsewhere: in `agent` and [`execute`].
 
+mod built_in;
+pub mod calculate;
 pub mod current_time;
 mod execute;
 pub mod fetch_webpage;
+pub mod memory;
+mod pace;
 mod payload;
+mod plain;
+pub mod pubmed;
 mod registry;
 mod schema;
+mod service;
+#[cfg(test)]
+mod service_tests;
+#[cfg(test)]
+mod test_call;
 pub mod web;
+pub mod web_search;
 
 use std::{borrow::Cow, fmt, time::Duration};
 
@@ -19,6 +31,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use self::{
+    built_in::built_in,
     execute::execute,
     registry::{Offer, Registry},
 };

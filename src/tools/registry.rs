@@ -35,6 +35,26 @@ impl Registry {
         self
     }
 
+    /// Adds a tool if it is there.
+    pub fn with_optional(self, tool: Option<impl Tool>) -> Self {
+        match tool {
+            Some(tool) => self.with(tool),
+            None => self,
+        }
+    }
+
+    /// Takes tools out again, by their names.
+    pub fn without(mut self, names: &[String]) -> Self {
+        for name in names {
+            let before = self.tools.len();
+            self.tools.retain(|tool| tool.spec().name != *name);
+            if self.tools.len() == before {
+                tracing::warn!(tool = %name, "no tool of this name is there to be disabled");
+            }
+        }
+        self
+    }
+
     /// What a run is offered.
     pub fn offer(&self) -> Offer {
         Offer(self.tools.clone())

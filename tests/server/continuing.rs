@@ -1,6 +1,6 @@
 //! An answer that broke off or was stopped goes on from where it stood, with model servers that know no prefill.
 
-use crate::support::{Parlor, json, text, types};
+use crate::support::{Parlor, calls, json, text, types};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
@@ -40,7 +40,7 @@ async fn post(parlor: &Parlor, intent: &Value) -> (u16, Value) {
 
 /// What the model was shown in its last call, as (role, content).
 fn shown(upstream: &Upstream) -> Vec<(String, String)> {
-    let request = upstream.requests().pop().expect("a request").body;
+    let request = calls(upstream).pop().expect("a request");
     let messages = request["messages"].as_array().expect("messages").iter();
     let field = |message: &Value, field: &str| message[field].as_str().expect("text").to_owned();
     messages

@@ -10,3 +10,4 @@ mod slow_reader;
 mod storage_trouble;
 mod support;
 mod tools;
+mod tools_builtin;

@@ -45,21 +45,24 @@ impl Parlor {
         tools: Registry,
         change: impl FnOnce(&mut Settings),
     ) -> Self {
-        let mut settings = Settings::default();
-        settings.server.data = data.to_owned();
-        // Nobody waits for scripted answers.
-        settings.timeouts.shutdown_seconds = 0.1;
-        settings.endpoints = vec![Endpoint {
-            name: "test".into(),
-            base_url: upstream.url(),
-            api_key_env: None,
-            api_key: None,
-            headers: Default::default(),
-        }];
-        change(&mut settings);
+        let settings = settings(data, upstream, change);
+        let server = Server::open_with(settings, |_, _, _| tools).await;
+        Self::serve(server.expect("a server")).await
+    }
+
+    /// The same, with the tools that come with Parlor.
+    pub async fn start_built_in(
+        data: &Path,
+        upstream: &Upstream,
+        change: impl FnOnce(&mut Settings),
+    ) -> Self {
+        let settings = settings(data, upstream, change);
+        Self::serve(Server::open(settings).await.expect("a server")).await
+    }
+
+    async fn serve(server: Server) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let server = Server::open_with(settings, tools).await.expect("a server");
         let hub = server.hub();
         let stop = CancellationToken::new();
         let signal = stop.clone();
@@ -107,6 +110,23 @@ impl Parlor {
     pub async fn follow(&self, path: &str) -> Stream {
         Stream::of(self.get(path)).await
     }
+}
+
+/// A server's settings: its data in a folder, and one endpoint at the scripted server.
+fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)) -> Settings {
+    let mut settings = Settings::default();
+    settings.server.data = data.to_owned();
+    // Nobody waits for scripted answers.
+    settings.timeouts.shutdown_seconds = 0.1;
+    settings.endpoints = vec![Endpoint {
+        name: "test".into(),
+        base_url: upstream.url(),
+        api_key_env: None,
+        api_key: None,
+        headers: Default::default(),
+    }];
+    change(&mut settings);
+    settings
 }
 
 /// The JSON body of a response.
@@ -213,10 +233,17 @@ pub async fn answering(script: Script) -> (tempfile::TempDir, Upstream, Parlor) 
     (folder, upstream, parlor)
 }
 
-/// The model calls so far, oldest first; the lists of models that were asked for are left out.
+/// The model calls so far, oldest first, without their system prompts; the lists of models that were asked for are left out.
 pub fn calls(upstream: &Upstream) -> Vec<Value> {
     let bodies = upstream.requests().into_iter().map(|request| request.body);
-    bodies.filter(|body| body["messages"].is_array()).collect()
+    let calls = bodies.filter(|body| body["messages"].is_array());
+    calls
+        .map(|mut body| {
+            let messages = body["messages"].as_array_mut().expect("messages");
+            assert_eq!(messages.remove(0)["role"], "system");
+            body
+        })
+        .collect()
 }
 
 pub fn id(event: &Value, field: &str) -> String {

@@ -32,7 +32,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use self::{facts::Facts, transport::Transport};
 
-pub use self::transport::is_loopback;
+pub use self::{refusal::retry_after, transport::is_loopback};
 use super::{Endpoint, EndpointConfig, ModelError, ModelErrorKind, ModelRequest, ModelStream};
 use crate::protocol::{RunError, chat::ModelInfo};
 

@@ -236,7 +236,7 @@ fn wrong_address(facts: &Facts) -> String {
 }
 
 /// How long the server asks to wait: seconds or a date (RFC 9110, 10.2.3), or OpenAI's milliseconds.
-fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+pub fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name| {
         headers
             .get(name)

@@ -17,8 +17,8 @@ use tokio::sync::{Mutex, watch};
 
 use super::{Change, Committed, LogPage, PageSize, Storage, StorageError, StoredRun, Trouble};
 use crate::protocol::{
-    ConversationId, ConversationList, Message, MessageId, OlderMessages, Payload, PayloadRef, Position,
-    Timestamp, Transcript, UserId, conversation_list::ListCursor,
+    ConversationId, ConversationList, Memory, Message, MessageId, OlderMessages, Payload, PayloadRef,
+    Position, Timestamp, Transcript, UserId, conversation_list::ListCursor,
 };
 
 mod checkpoint;
@@ -64,7 +64,7 @@ struct Writer {
     connection: Option<SqliteConnection>,
     /// Runs whose conversation was deleted while they were at work: what they still send is dropped.
     orphans: std::collections::HashSet<MessageId>,
-    /// How many conversations were deleted. Told with each commit.
+    /// How many conversations and memories were deleted. Told with each commit.
     deletions: watch::Sender<u64>,
 }
 
@@ -302,6 +302,11 @@ impl Storage for Sqlite {
     ) -> Result<Option<String>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         read::model(&mut connection, user_id, conversation_id).await
+    }
+
+    async fn memories(&self, user_id: UserId) -> Result<Vec<Memory>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        read::memories(&mut connection, user_id).await
     }
 
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError> {

@@ -124,6 +124,7 @@ async fn what_is_asked_for_often_is_looked_up_and_not_searched_for() {
             read::CONVERSATIONS,
             "conversations_by_activity (user_id=? AND activity<?)",
         ),
+        (read::MEMORIES, "memories_of_user (user_id=?)"),
         (read::RUNS_AT_WORK, "one_active_run_per_conversation"),
         (messages::BRANCH, "SEARCH m USING PRIMARY KEY (id=?)"),
         (messages::OTHER_ANSWERS, "messages_of_parent (parent_id=?)"),

@@ -3,6 +3,7 @@
 mod deletion;
 mod lists;
 mod log;
+mod memories;
 mod pages;
 mod turns;
 

@@ -15,10 +15,11 @@
 //!
 //! Over HTTP: `POST /control/scripts {"when": {"user_contains": "greet"}, "steps": [{"text": "Hello"}, {"gate":
 //! "rest"}, {"finish": "stop"}], "times": 1}`, `POST /control/gates/rest` (`GET` waits until an answer stands
-//! there), `GET /control/requests`, `POST /control/reset`.
+//! there), `POST /control/pages {"path": "/search", "body": {"text": "Found."}}`, `GET /control/requests`, `POST /control/reset`.
 
 mod frames;
 mod models;
+mod pages;
 mod play;
 mod script;
 mod server;
@@ -33,6 +34,7 @@ use tokio::{net::TcpListener, task::JoinHandle};
 
 pub use self::{
     frames::now_micros,
+    pages::{Page, PageBody, Placed},
     script::{Script, Spelling, Step, When},
     state::{Captured, Listing, Rule},
 };
@@ -101,6 +103,29 @@ impl Upstream {
             script,
             times: Some(times),
         });
+    }
+
+    /// Puts a page at an address, from now on. The latest is found first.
+    pub fn page(&self, path: impl Into<String>, page: Page) {
+        self.state.place(Placed {
+            path: path.into(),
+            page,
+            times: None,
+        });
+    }
+
+    /// The same, so many times.
+    pub fn page_times(&self, times: u64, path: impl Into<String>, page: Page) {
+        self.state.place(Placed {
+            path: path.into(),
+            page,
+            times: Some(times),
+        });
+    }
+
+    /// The URL of an address here.
+    pub fn url_of(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
     }
 
     /// Lets all answers pass the gate, those still to come included.

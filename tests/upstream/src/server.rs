@@ -1,4 +1,4 @@
-//! The routes: OpenAI's under `/v1`, the tests' under `/control`.
+//! The routes: OpenAI's under `/v1`, the tests' under `/control`, pages everywhere else.
 
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     models::{BUILT_IN, built_in},
+    pages::{self, Placed},
     play,
     script::Asked,
     state::{Captured, Listing, Rule, State},
@@ -25,11 +26,13 @@ pub fn router(state: Arc<State>) -> Router {
         .route("/v1/chat/completions", post(chat))
         .route("/control/scripts", post(script))
         .route("/control/models", post(listing))
+        .route("/control/pages", post(page))
         .route("/control/key", post(key))
         .route("/control/gates/{name}", post(release).get(reached))
         .route("/control/requests", get(requests))
         .route("/control/state", get(facts))
         .route("/control/reset", post(reset))
+        .fallback(pages::find)
         .with_state(state)
 }
 
@@ -131,7 +134,7 @@ fn error(status: StatusCode, message: &str, code: &str) -> Response {
     (status, Json(json!({"error": error}))).into_response()
 }
 
-fn capture(state: &State, method: &Method, uri: &Uri, headers: &HeaderMap, body: Value) {
+pub fn capture(state: &State, method: &Method, uri: &Uri, headers: &HeaderMap, body: Value) {
     let headers = headers
         .iter()
         .map(|(name, value)| {
@@ -144,6 +147,7 @@ fn capture(state: &State, method: &Method, uri: &Uri, headers: &HeaderMap, body:
     state.capture(Captured {
         method: method.to_string(),
         path: uri.path().to_owned(),
+        query: uri.query().unwrap_or_default().to_owned(),
         headers,
         body,
     });
@@ -155,6 +159,10 @@ async fn script(Extract(state): Extract<Arc<State>>, Json(rule): Json<Rule>) {
 
 async fn listing(Extract(state): Extract<Arc<State>>, Json(listing): Json<Option<Listing>>) {
     state.set_listing(listing);
+}
+
+async fn page(Extract(state): Extract<Arc<State>>, Json(placed): Json<Placed>) {
+    state.place(placed);
 }
 
 async fn key(Extract(state): Extract<Arc<State>>, Json(key): Json<Option<String>>) {

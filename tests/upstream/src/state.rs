@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::script::{Asked, Script, When};
+use crate::{
+    pages::{Page, Placed},
+    script::{Asked, Script, When},
+};
 
 /// The last requests that are kept.
 const KEPT_REQUESTS: usize = 500;
@@ -19,6 +22,9 @@ const KEPT_REQUESTS: usize = 500;
 pub struct Captured {
     pub method: String,
     pub path: String,
+    /// As it came, encoded.
+    #[serde(default)]
+    pub query: String,
     pub headers: BTreeMap<String, String>,
     pub body: Value,
 }
@@ -57,6 +63,7 @@ pub struct State {
 #[derive(Debug, Default)]
 struct Inner {
     rules: Vec<Rule>,
+    pages: Vec<Placed>,
     requests: VecDeque<Captured>,
     listing: Option<Listing>,
     required_key: Option<String>,
@@ -110,6 +117,21 @@ impl State {
         Some(rule.script.clone())
     }
 
+    pub fn place(&self, placed: Placed) {
+        self.inner().pages.push(placed);
+    }
+
+    pub fn page_at(&self, path: &str) -> Option<Page> {
+        let mut inner = self.inner();
+        let placed = inner
+            .pages
+            .iter_mut()
+            .rev()
+            .find(|placed| placed.times != Some(0) && placed.path == path)?;
+        placed.times = placed.times.map(|times| times - 1);
+        Some(placed.page.clone())
+    }
+
     /// The models that only scripts know.
     pub fn scripted_models(&self) -> Vec<String> {
         let mut models: Vec<String> = self
@@ -151,7 +173,7 @@ impl State {
         self.inner().requests.iter().cloned().collect()
     }
 
-    /// Forgets scripts, requests and gates; the key stays. Streams that wait go on waiting.
+    /// Forgets scripts, pages, requests and gates; the key stays. Streams that wait go on waiting.
     pub fn reset(&self) {
         let required_key = self.required_key();
         *self.inner() = Inner {

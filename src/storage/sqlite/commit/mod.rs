@@ -17,6 +17,7 @@ use crate::{
 mod approvals;
 pub(super) mod conversations;
 mod intents;
+mod memories;
 mod output;
 mod turns;
 
@@ -94,7 +95,7 @@ impl Writer {
         crash_point!("commit::committed", if changes.iter().any(Change::is_end));
         let deleted = outcomes
             .iter()
-            .filter(|outcome| matches!(outcome, Ok(Outcome::Deleted { .. })))
+            .filter(|outcome| matches!(outcome, Ok(Outcome::Deleted { .. } | Outcome::Forgotten)))
             .count();
         self.deletions
             .send_modify(|deletions| *deletions += deleted as u64);
@@ -248,6 +249,16 @@ impl Batch {
                 user_id,
                 conversation_id,
             } => self.delete(connection, *user_id, *conversation_id).await,
+            Change::Remember {
+                user_id,
+                memory_id,
+                text,
+                limit,
+            } => {
+                self.remember_text(connection, *user_id, *memory_id, text, *limit)
+                    .await
+            }
+            Change::Forget { user_id, memory_id } => self.forget(connection, *user_id, *memory_id).await,
         }
     }
 

@@ -1,0 +1,173 @@
+//! The tools that come with Parlor: which of them models are offered, and whom they ask.
+
+use std::fmt;
+
+use reqwest::Url;
+use serde::Deserialize;
+
+use super::{Secret, SettingsError};
+
+/// The tools.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tools {
+    /// The names of tools that no model is offered.
+    pub disabled: Vec<String>,
+    pub fetch_webpage: FetchWebpage,
+    /// Without it nothing searches the web.
+    pub web_search: Option<WebSearch>,
+    pub pubmed: Pubmed,
+}
+
+/// How pages of the web are read.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FetchWebpage {
+    /// Hosts inside this network that may be read all the same, as `host` or `host:port`. Everything else inside is out of
+    /// reach, since models and pages are not to be trusted.
+    pub allowed_hosts: Vec<String>,
+    /// How much of a page is read, in bytes.
+    pub page_bytes: usize,
+    /// How long a page may take.
+    pub timeout_seconds: f64,
+}
+
+impl Default for FetchWebpage {
+    fn default() -> Self {
+        Self {
+            allowed_hosts: Vec::new(),
+            page_bytes: 4 << 20,
+            timeout_seconds: 20.0,
+        }
+    }
+}
+
+/// Who searches the web.
+#[derive(Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebSearch {
+    pub provider: SearchProvider,
+    /// Where it is, if that is not its official address.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// The environment variable that holds the key.
+    #[serde(default)]
+    pub api_key_env: Option<String>,
+    /// The key itself, read from the environment.
+    #[serde(skip)]
+    pub api_key: Option<Secret>,
+}
+
+/// A kind of search engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchProvider {
+    /// SearXNG, or whatever answers as it does. It has no official address.
+    Searxng,
+    Brave,
+    Tavily,
+}
+
+/// NCBI's E-utilities, which search PubMed.
+#[derive(Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pubmed {
+    pub enabled: bool,
+    pub base_url: String,
+    /// Whom NCBI writes to before it blocks a server that asks too much.
+    pub email: Option<String>,
+    /// The environment variable that holds the key: with one, NCBI allows ten requests a second instead of three.
+    pub api_key_env: Option<String>,
+    /// The key itself, read from the environment.
+    #[serde(skip)]
+    pub api_key: Option<Secret>,
+}
+
+impl SearchProvider {
+    /// Its official address.
+    pub fn url(self) -> Option<&'static str> {
+        match self {
+            Self::Searxng => None,
+            Self::Brave => Some("https://api.search.brave.com/res/v1/web/search"),
+            Self::Tavily => Some("https://api.tavily.com/search"),
+        }
+    }
+
+    /// Whether it answers only those who have a key.
+    pub fn needs_key(self) -> bool {
+        match self {
+            Self::Searxng => false,
+            Self::Brave | Self::Tavily => true,
+        }
+    }
+}
+
+impl Default for Pubmed {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            base_url: "https://eutils.ncbi.nlm.nih.gov/entrez/eutils".into(),
+            email: None,
+            api_key_env: None,
+            api_key: None,
+        }
+    }
+}
+
+impl Tools {
+    /// Takes the keys from the environment.
+    pub(super) fn read_keys(&mut self, env: impl Fn(&str) -> Option<String>) {
+        let read = |name: &Option<String>| name.as_deref().and_then(&env).map(Secret);
+        if let Some(search) = &mut self.web_search {
+            search.api_key = read(&search.api_key_env);
+        }
+        self.pubmed.api_key = read(&self.pubmed.api_key_env);
+    }
+
+    pub(super) fn check(&self) -> Result<(), SettingsError> {
+        if let Some(search) = &self.web_search {
+            match &search.url {
+                Some(url) => check_url("tools.web_search.url", url)?,
+                None if search.provider.url().is_none() => return Err(SettingsError::NoSearchUrl),
+                None => {}
+            }
+            if search.provider.needs_key() && search.api_key_env.is_none() {
+                return Err(SettingsError::NoSearchKey);
+            }
+        }
+        check_url("tools.pubmed.base_url", &self.pubmed.base_url)
+    }
+}
+
+fn check_url(name: &'static str, value: &str) -> Result<(), SettingsError> {
+    match Url::parse(value) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(()),
+        // Not shown: it may hold a password.
+        _ => Err(SettingsError::NotAUrl(name)),
+    }
+}
+
+/// An address may hold a password.
+impl fmt::Debug for WebSearch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebSearch")
+            .field("provider", &self.provider)
+            .field("url", &self.url.as_deref().map(super::without_password))
+            .field("api_key_env", &self.api_key_env)
+            .field("api_key", &self.api_key)
+            .finish()
+    }
+}
+
+/// The same here.
+impl fmt::Debug for Pubmed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pubmed")
+            .field("enabled", &self.enabled)
+            .field("base_url", &super::without_password(&self.base_url))
+            .field("email", &self.email)
+            .field("api_key_env", &self.api_key_env)
+            .field("api_key", &self.api_key)
+            .finish()
+    }
+}

@@ -1,0 +1,96 @@
+//! The functions that expressions may use.
+
+use num_rational::BigRational;
+use num_traits::{Signed, ToPrimitive};
+
+use super::number::Number;
+use crate::tools::ToolError;
+
+type Result = std::result::Result<Number, ToolError>;
+
+/// Rounding goes no further than this behind the point, or before it.
+const DECIMALS: i32 = 60;
+
+/// What is nearer to zero than this is what rounding has left of zero: sin(pi).
+const ZERO: f64 = 1e-15;
+
+pub fn call(name: &str, arguments: Vec<Number>) -> Result {
+    match (name, arguments.len()) {
+        ("min", _) => extreme(arguments, |new, best| new < best),
+        ("max", _) => extreme(arguments, |new, best| new > best),
+        ("round", 1 | 2) => round(arguments),
+        ("log", _) => Err(ToolError::new(
+            "“log” could be two things: write ln(x) for the natural logarithm or log10(x).",
+        )),
+        (_, 1) => match arguments.into_iter().next() {
+            Some(argument) => of_one(name, argument),
+            None => Err(wrong_number(name)),
+        },
+        _ => Err(wrong_number(name)),
+    }
+}
+
+fn of_one(name: &str, x: Number) -> Result {
+    match name {
+        "sqrt" => x.root(),
+        "abs" => Ok(if x.to_f64() < 0.0 { x.negative() } else { x }),
+        "floor" => Number::exact(x.into_fraction()?.floor()),
+        "ceil" => Number::exact(x.into_fraction()?.ceil()),
+        "ln" => Number::nearly(positive(x)?.ln()),
+        "log10" => Number::nearly(positive(x)?.log10()),
+        "exp" => Number::nearly(x.to_f64().exp()),
+        "sin" => Number::nearly(near_zero(x.to_f64().sin())),
+        "cos" => Number::nearly(near_zero(x.to_f64().cos())),
+        "tan" => {
+            let x = x.to_f64();
+            Number::nearly(near_zero(x.sin()))?.over(Number::nearly(near_zero(x.cos()))?)
+        }
+        _ => Err(ToolError(format!(
+            "There is no function “{name}”. There are sqrt, ln, log10, exp, sin, cos, tan, abs, round, floor, ceil, min and max."
+        ))),
+    }
+}
+
+fn extreme(arguments: Vec<Number>, is_better: fn(&BigRational, &BigRational) -> bool) -> Result {
+    let mut best: Option<(BigRational, Number)> = None;
+    for number in arguments {
+        let fraction = number.clone().into_fraction()?;
+        if best.as_ref().is_none_or(|(best, _)| is_better(&fraction, best)) {
+            best = Some((fraction, number));
+        }
+    }
+    best.map(|(_, number)| number)
+        .ok_or_else(|| wrong_number("min or max"))
+}
+
+fn round(arguments: Vec<Number>) -> Result {
+    let mut arguments = arguments.into_iter();
+    let number = arguments.next().ok_or_else(|| wrong_number("round"))?;
+    let decimals = match arguments.next().map(Number::into_fraction).transpose()? {
+        None => 0,
+        Some(decimals) => decimals
+            .to_i32()
+            .filter(|_| decimals.is_integer() && decimals.abs().to_i32().is_some_and(|d| d <= DECIMALS))
+            .ok_or_else(|| {
+                ToolError(format!(
+                    "round(number, decimals) takes a whole number of decimals, at most {DECIMALS}."
+                ))
+            })?,
+    };
+    number.rounded(decimals)
+}
+
+fn positive(x: Number) -> std::result::Result<f64, ToolError> {
+    match x.to_f64() {
+        x if x > 0.0 => Ok(x),
+        _ => Err(ToolError::new("Only numbers above zero have a logarithm.")),
+    }
+}
+
+fn near_zero(x: f64) -> f64 {
+    if x.abs() < ZERO { 0.0 } else { x }
+}
+
+fn wrong_number(name: &str) -> ToolError {
+    ToolError(format!("“{name}” is given the wrong number of arguments."))
+}

@@ -1,0 +1,61 @@
+//! Arithmetic. Models guess at it; this does not: what can be exact is exact, and what is rounded says so.
+//!
+//! A parser of its own instead of a library: those there are calculate in floating point, or know units, dates and dice too, and
+//! have to be interrupted. Here nothing takes long: lengths, depths and the numbers themselves are bounded.
+
+mod functions;
+mod number;
+mod parse;
+#[cfg(test)]
+mod tests;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Call, Tool, ToolError, ToolResult};
+
+/// How long an expression may be, in bytes.
+const LONGEST: usize = 1000;
+
+pub struct Calculate;
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// Such as (1 + 2) * 3.5 ^ 2, sqrt(2) / 2, 15% of 80, round(pi, 4).
+    expression: String,
+}
+
+impl Tool for Calculate {
+    type Input = Input;
+
+    const NAME: &'static str = "calculate";
+    const DESCRIPTION: &'static str = "Calculates an arithmetic expression. Use it for every calculation, however simple. It knows + - * / ^ and % (the \
+         remainder between two numbers, a percentage behind one: 200 + 15% is 230), parentheses, pi, e and sqrt, ln, log10, exp, \
+         sin, cos, tan (in radians), abs, round(number, decimals), floor, ceil, min and max. Decimals have a point; thousands have \
+         no separator. No units, no variables.";
+    const LABEL: &'static str = "Calculating";
+    const DONE: &'static str = "Calculated";
+    const IS_IDEMPOTENT: bool = true;
+
+    fn detail(&self, input: &Input) -> Option<String> {
+        Some(input.expression.clone())
+    }
+
+    async fn run(&self, input: Input, _: Call) -> Result<ToolResult, ToolError> {
+        calculate(input.expression.trim()).map(ToolResult::from)
+    }
+}
+
+/// The expression with its value: `0.1 + 0.2 = 0.3`.
+fn calculate(expression: &str) -> Result<String, ToolError> {
+    if expression.len() > LONGEST {
+        return Err(ToolError(format!(
+            "The expression has {} bytes, and {LONGEST} are the most. Calculate it in parts.",
+            expression.len()
+        )));
+    }
+    let value = parse::value_of(expression)?;
+    let (value, is_exact) = value.in_digits()?;
+    let sign = if is_exact { "=" } else { "≈" };
+    Ok(format!("{expression} {sign} {value}"))
+}

@@ -1,0 +1,304 @@
+//! Reads an expression and calculates it on the way, by the operators' binding powers (Pratt's method). What it does not understand
+//! it refuses in words that say how to write it; nothing is guessed at.
+
+use super::{functions, number::Number};
+use crate::tools::ToolError;
+
+/// How deep an expression may be nested, the towers of powers included.
+const DEEPEST: usize = 64;
+
+type Result<T = Number> = std::result::Result<T, ToolError>;
+
+pub fn value_of(expression: &str) -> Result {
+    let mut parser = Parser {
+        rest: expression,
+        depth: 0,
+    };
+    let value = parser.expression(0)?.number;
+    match parser.peek() {
+        None => Ok(value),
+        Some(')') => Err(ToolError::new("There is a “)” without its “(”.")),
+        Some(',') => Err(separators()),
+        Some(_) => Err(parser.unexpected()),
+    }
+}
+
+struct Parser<'a> {
+    rest: &'a str,
+    depth: usize,
+}
+
+/// A part of an expression: its value, and whether it was given in percent.
+struct Operand {
+    number: Number,
+    in_percent: bool,
+}
+
+impl From<Number> for Operand {
+    fn from(number: Number) -> Self {
+        Self {
+            number,
+            in_percent: false,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Operator {
+    Plus,
+    Minus,
+    Times,
+    Over,
+    Modulo,
+    Power,
+}
+
+/// How tightly a sign binds: less than a power, so that -2^2 is -4.
+const SIGN: u8 = 5;
+
+impl Operator {
+    /// How tightly it binds to its left and to its right.
+    fn powers(self) -> (u8, u8) {
+        match self {
+            Self::Plus | Self::Minus => (1, 2),
+            Self::Times | Self::Over | Self::Modulo => (3, 4),
+            Self::Power => (7, 6),
+        }
+    }
+
+    fn apply(self, left: Number, right: Operand) -> Result {
+        let percent_of_left = right.in_percent && matches!(self, Self::Plus | Self::Minus);
+        let right = if percent_of_left {
+            right.number.times(left.clone())?
+        } else {
+            right.number
+        };
+        match self {
+            Self::Plus => left.plus(right),
+            Self::Minus => left.minus(right),
+            Self::Times => left.times(right),
+            Self::Over => left.over(right),
+            Self::Modulo => left.modulo(right),
+            Self::Power => left.power(right),
+        }
+    }
+}
+
+impl<'a> Parser<'a> {
+    /// An expression up to the first operator that binds less tightly than `power`.
+    fn expression(&mut self, power: u8) -> Result<Operand> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(ToolError::new(
+                "The expression is nested too deeply. Calculate it in parts.",
+            ));
+        }
+        let mut left = self.operand()?;
+        while let Some((operator, length)) = self.operator() {
+            let (to_left, to_right) = operator.powers();
+            if to_left < power {
+                break;
+            }
+            self.skip(length);
+            let right = self.expression(to_right)?;
+            left = operator.apply(left.number, right)?.into();
+        }
+        self.depth -= 1;
+        Ok(left)
+    }
+
+    /// A number, a name, something in parentheses; with the signs before and the percent signs behind it.
+    fn operand(&mut self) -> Result<Operand> {
+        let number = match self.peek() {
+            Some('-' | '−') => {
+                self.take_character();
+                let Operand { number, in_percent } = self.expression(SIGN)?;
+                return Ok(Operand {
+                    number: number.negative(),
+                    in_percent,
+                });
+            }
+            Some('+') => {
+                self.take_character();
+                return self.expression(SIGN);
+            }
+            Some('(') => {
+                self.take_character();
+                let inner = self.expression(0)?;
+                self.close()?;
+                inner.number
+            }
+            Some(c) if c.is_ascii_digit() || c == '.' => self.number()?,
+            Some(c) if c.is_alphabetic() => self.name()?,
+            Some(_) => return Err(self.unexpected()),
+            None => {
+                return Err(ToolError::new(
+                    "The expression ends where a number should follow.",
+                ));
+            }
+        };
+        let mut operand = Operand::from(number);
+        while self.peek() == Some('%') && !self.is_remainder() {
+            self.take_character();
+            let hundred = Number::from_digits("100", "", 0)?;
+            operand = Operand {
+                number: operand.number.over(hundred)?,
+                in_percent: true,
+            };
+        }
+        Ok(operand)
+    }
+
+    /// Whether the % that comes next has a number behind it. A sign behind it belongs to what the percentage is added to.
+    fn is_remainder(&mut self) -> bool {
+        let behind = self.rest.strip_prefix('%').unwrap_or_default().trim_start();
+        let is_of = word(behind).eq_ignore_ascii_case("of");
+        !is_of && behind.starts_with(|c: char| c.is_alphanumeric() || c == '(' || c == '.')
+    }
+
+    /// The operator that comes next, and its length.
+    fn operator(&mut self) -> Option<(Operator, usize)> {
+        let next = self.peek()?;
+        let operator = match next {
+            '*' if self.rest.starts_with("**") => return Some((Operator::Power, 2)),
+            '+' => Operator::Plus,
+            '-' | '−' => Operator::Minus,
+            '*' | '×' | '·' => Operator::Times,
+            '/' | '÷' => Operator::Over,
+            '%' => Operator::Modulo,
+            '^' => Operator::Power,
+            _ if word(self.rest).eq_ignore_ascii_case("of") => return Some((Operator::Times, 2)),
+            _ => return None,
+        };
+        Some((operator, next.len_utf8()))
+    }
+
+    fn number(&mut self) -> Result {
+        let whole = self.digits();
+        let decimals = match self.rest.strip_prefix('.') {
+            Some(rest) => {
+                self.rest = rest;
+                self.digits()
+            }
+            None => "",
+        };
+        if whole.is_empty() && decimals.is_empty() {
+            return Err(ToolError::new("There is a point without digits."));
+        }
+        let exponent = self.exponent()?;
+        if self.is_separated() {
+            return Err(separators());
+        }
+        Number::from_digits(whole, decimals, exponent)
+    }
+
+    fn digits(&mut self) -> &'a str {
+        let length = self.rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (digits, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        digits
+    }
+
+    /// The e-5 of 3e-5, if it is there: 3e alone is no number, and e is one.
+    fn exponent(&mut self) -> Result<i32> {
+        let Some(behind) = self.rest.strip_prefix(['e', 'E']) else {
+            return Ok(0);
+        };
+        let (sign, digits) = match behind.strip_prefix('-') {
+            Some(digits) => (-1, digits),
+            None => (1, behind.strip_prefix('+').unwrap_or(behind)),
+        };
+        if !digits.starts_with(|c: char| c.is_ascii_digit()) {
+            return Ok(0);
+        }
+        self.rest = digits;
+        // No longer one is a number that can be calculated with.
+        let exponent: i32 = self.digits().parse().unwrap_or(i32::MAX);
+        Ok(sign * exponent)
+    }
+
+    /// Whether the number that was just read goes on behind a separator of thousands, or a point again. `1,200` is one even where a
+    /// comma may stand between two numbers: it could be either.
+    fn is_separated(&self) -> bool {
+        let mut rest = self.rest.chars();
+        match rest.next() {
+            Some('\'' | '’' | '_' | '.') => rest.next().is_some_and(|c| c.is_ascii_digit()),
+            Some(',' | ' ' | '\u{a0}' | '\u{202f}') => {
+                let digits = rest.as_str().bytes().take_while(u8::is_ascii_digit).count();
+                digits == 3
+            }
+            _ => false,
+        }
+    }
+
+    /// A constant, or a function with its arguments.
+    fn name(&mut self) -> Result {
+        let name = word(self.rest);
+        self.skip(name.len());
+        let lower = name.to_ascii_lowercase();
+        match lower.as_str() {
+            "pi" | "π" => return Number::nearly(std::f64::consts::PI),
+            "e" => return Number::nearly(std::f64::consts::E),
+            _ => {}
+        }
+        if self.peek() != Some('(') {
+            return Err(ToolError(format!(
+                "“{name}” is not known here: there are no units and no variables."
+            )));
+        }
+        self.take_character();
+        let mut arguments = vec![self.expression(0)?.number];
+        while self.peek() == Some(',') {
+            self.take_character();
+            arguments.push(self.expression(0)?.number);
+        }
+        self.close()?;
+        functions::call(&lower, arguments)
+    }
+
+    fn close(&mut self) -> Result<()> {
+        match self.peek() {
+            Some(')') => {
+                self.take_character();
+                Ok(())
+            }
+            None => Err(ToolError::new("A “)” is missing at the end.")),
+            Some(',') => Err(separators()),
+            Some(_) => Err(self.unexpected()),
+        }
+    }
+
+    fn peek(&mut self) -> Option<char> {
+        self.rest = self.rest.trim_start();
+        self.rest.chars().next()
+    }
+
+    fn take_character(&mut self) {
+        let length = self.rest.chars().next().map_or(0, char::len_utf8);
+        self.skip(length);
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        self.rest = self.rest.get(bytes..).unwrap_or_default();
+    }
+
+    fn unexpected(&self) -> ToolError {
+        let rest: String = self.rest.chars().take(20).collect();
+        ToolError(format!(
+            "“{rest}” is not expected where it stands: between two numbers there has to be one of + - * / ^ %."
+        ))
+    }
+}
+
+/// The name that a text begins with.
+fn word(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
+    text.get(..end).unwrap_or_default()
+}
+
+fn separators() -> ToolError {
+    ToolError::new(
+        "Write decimals with a point and thousands without a separator: 1234.5, not 1,234.5. Between two numbers of a function, put \
+         a space behind the comma.",
+    )
+}

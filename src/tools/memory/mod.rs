@@ -1,0 +1,219 @@
+//! What the agent remembers of a person across conversations: remembering, recalling, forgetting.
+//!
+//! Three tools and not one with an action: each has few arguments, all of one meaning, which small models get right, whereas
+//! they leave out what only one of several actions needs. And each says in its own words what it does.
+
+mod rank;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Call, Tool, ToolError, ToolResult, plain};
+use crate::{
+    journal::{Journal, JournalError},
+    protocol::{Memory, MemoryId, UserId},
+    settings::Limits,
+    storage::{Change, Refusal, Storage},
+};
+
+/// How many memories are recalled at a time.
+const RECALLED: usize = 20;
+
+/// How many of the newest are given if none fits a query: the words may be others, the meaning the same.
+const INSTEAD: usize = 10;
+
+/// How much of a text is shown as what is being remembered, in characters.
+const SHOWN: usize = 200;
+
+/// Where memories are.
+#[derive(Clone)]
+pub struct Memories {
+    storage: Arc<dyn Storage>,
+    journal: Journal,
+    /// How long one may be, in bytes, and how many there may be.
+    longest: usize,
+    most: usize,
+}
+
+pub struct Remember(pub Memories);
+pub struct Recall(pub Memories);
+pub struct Forget(pub Memories);
+
+#[derive(Deserialize, JsonSchema)]
+pub struct RememberInput {
+    /// One thing, in a sentence or two that can be understood without this conversation: "She is allergic to peanuts."
+    text: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct RecallInput {
+    /// Words that may occur in what is remembered. Without them, the newest memories are given.
+    query: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct ForgetInput {
+    /// The id of a memory, as recall gives it.
+    id: String,
+}
+
+impl Memories {
+    pub fn new(storage: Arc<dyn Storage>, journal: Journal, limits: &Limits) -> Self {
+        Self {
+            storage,
+            journal,
+            longest: limits.memory_bytes,
+            most: limits.memories,
+        }
+    }
+
+    /// All there are of a user, newest first.
+    async fn all(&self, user_id: UserId) -> Result<Vec<Memory>, ToolError> {
+        self.storage.memories(user_id).await.map_err(|error| {
+            tracing::error!(%error, "memories can't be read");
+            unavailable()
+        })
+    }
+
+    async fn change(&self, change: Change) -> Result<(), ToolError> {
+        match self.journal.submit(change).await {
+            Ok(_) => Ok(()),
+            Err(JournalError::Refused(Refusal::NotFound)) => Err(no_such_memory()),
+            Err(JournalError::Refused(Refusal::MemoryFull)) => Err(ToolError(format!(
+                "{} things are remembered, and no more can be. Forget what does not matter any more, or leave it.",
+                self.most
+            ))),
+            Err(JournalError::Refused(_) | JournalError::Unavailable(_)) => Err(unavailable()),
+        }
+    }
+}
+
+impl Tool for Remember {
+    type Input = RememberInput;
+
+    const NAME: &'static str = "remember";
+    const DESCRIPTION: &'static str = "Remembers one thing about the person for later conversations: who they are, what they prefer, what was decided. Use it \
+         when they ask for it, or tell something lasting that will matter again. Never for passwords and the like, nor for what \
+         only a web page or a document says. They can see and delete what is remembered.";
+    const LABEL: &'static str = "Remembering";
+    const DONE: &'static str = "Remembered";
+    /// The same twice is once.
+    const IS_IDEMPOTENT: bool = true;
+
+    fn detail(&self, input: &RememberInput) -> Option<String> {
+        Some(plain::line(&input.text, SHOWN))
+    }
+
+    async fn run(&self, input: RememberInput, call: Call) -> Result<ToolResult, ToolError> {
+        let (text, longest) = (input.text.trim(), self.0.longest);
+        if text.is_empty() || text.len() > longest {
+            return Err(ToolError(format!(
+                "What is to be remembered has {} bytes; it must have 1 to {longest}. Say it in fewer words.",
+                text.len()
+            )));
+        }
+        let remember = Change::Remember {
+            user_id: call.user_id,
+            memory_id: MemoryId::new(),
+            text: text.to_owned(),
+            limit: self.0.most,
+        };
+        self.0.change(remember).await?;
+        Ok("It is remembered from now on.".to_owned().into())
+    }
+}
+
+impl Tool for Recall {
+    type Input = RecallInput;
+
+    const NAME: &'static str = "recall";
+    const DESCRIPTION: &'static str = "Gives what was remembered about the person in earlier conversations, with ids. Use it when they refer to something that \
+         this conversation does not say, or when knowing them would make the answer better.";
+    const LABEL: &'static str = "Recalling";
+    const DONE: &'static str = "Recalled";
+    const IS_IDEMPOTENT: bool = true;
+
+    fn detail(&self, input: &RecallInput) -> Option<String> {
+        input.query.clone()
+    }
+
+    async fn run(&self, input: RecallInput, call: Call) -> Result<ToolResult, ToolError> {
+        let all = self.0.all(call.user_id).await?;
+        if all.is_empty() {
+            return Ok("Nothing is remembered yet.".to_owned().into());
+        }
+        let query = input.query.unwrap_or_default();
+        let fitting = if query.trim().is_empty() {
+            all.iter().collect()
+        } else {
+            rank::by_words(&all, &query)
+        };
+        let text = if fitting.is_empty() {
+            let newest = all.iter().take(INSTEAD);
+            format!(
+                "Nothing fits these words. The newest of {}: {}",
+                all.len(),
+                listed(newest)
+            )
+        } else {
+            let shown = fitting.iter().take(RECALLED).copied();
+            let more = fitting.len().saturating_sub(RECALLED);
+            let end = if more > 0 {
+                format!("\n{more} more; use other words to find them.")
+            } else {
+                String::new()
+            };
+            format!("{}{end}", listed(shown))
+        };
+        Ok(text.into())
+    }
+}
+
+impl Tool for Forget {
+    type Input = ForgetInput;
+
+    const NAME: &'static str = "forget";
+    const DESCRIPTION: &'static str = "Forgets one remembered thing: when the person wants that, or when it is not true any more. Recall it first, for its id.";
+    const LABEL: &'static str = "Forgetting";
+    const DONE: &'static str = "Forgot";
+    /// What is forgotten stays forgotten.
+    const IS_IDEMPOTENT: bool = true;
+
+    async fn run(&self, input: ForgetInput, call: Call) -> Result<ToolResult, ToolError> {
+        let memory_id: MemoryId = input.id.trim().parse().map_err(|_| no_such_memory())?;
+        let user_id = call.user_id;
+        let all = self.0.all(user_id).await?;
+        let memory = all.iter().find(|memory| memory.id == memory_id);
+        let text = memory
+            .map(|memory| memory.text.clone())
+            .ok_or_else(no_such_memory)?;
+        self.0.change(Change::Forget { user_id, memory_id }).await?;
+        Ok(format!("It is forgotten: {text}").into())
+    }
+}
+
+/// As JSON, so that no text can look like another memory.
+fn listed<'a>(memories: impl Iterator<Item = &'a Memory>) -> String {
+    let memories = memories.map(|memory| {
+        let (year, month, day) = memory.created_at.date();
+        json!({
+            "id": memory.id,
+            "text": memory.text,
+            "date": format!("{year:04}-{month:02}-{day:02}"),
+        })
+    });
+    serde_json::Value::from_iter(memories).to_string()
+}
+
+fn no_such_memory() -> ToolError {
+    ToolError::new("There is no memory with this id (any more). Recall gives the ids.")
+}
+
+fn unavailable() -> ToolError {
+    ToolError::new("Parlor's storage does not work just now. Nothing was changed; do without it.")
+}

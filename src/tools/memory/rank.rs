@@ -1,0 +1,122 @@
+//! Which memories fit a query, by the words that they share. There are some hundreds at most: nothing is indexed.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::protocol::Memory;
+
+/// Words are taken for the same if one is the other with an ending: at least so long, and so much longer at most, in bytes.
+const STEM: usize = 3;
+const ENDING: usize = 3;
+
+/// The memories that share words with a query, best first, of equals the newest. A word counts the more the fewer have it: so
+/// what every sentence has hardly counts, in any language.
+pub fn by_words<'a>(memories: &'a [Memory], query: &str) -> Vec<&'a Memory> {
+    let wanted = words(query);
+    let shared: Vec<HashSet<&str>> = memories
+        .iter()
+        .map(|memory| {
+            let has = words(&memory.text);
+            let is_there = |word: &&str| has.iter().any(|other| are_same(word, other));
+            wanted.iter().map(String::as_str).filter(is_there).collect()
+        })
+        .collect();
+    let mut counts: HashMap<&str, f64> = HashMap::new();
+    for word in shared.iter().flatten() {
+        *counts.entry(word).or_default() += 1.0;
+    }
+    let all = memories.len() as f64;
+    let worth = |word: &&str| (1.0 + all / counts.get(word).copied().unwrap_or(1.0)).ln();
+    let mut ranked: Vec<(f64, &Memory)> = shared
+        .iter()
+        .map(|words| words.iter().map(worth).sum())
+        .zip(memories)
+        .filter(|(worth, _): &(f64, _)| *worth > 0.0)
+        .collect();
+    // Stable: the newest stay first.
+    ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    ranked.into_iter().map(|(_, memory)| memory).collect()
+}
+
+/// The words of a text in lower case. Where words are not parted by spaces, each character is one.
+fn words(text: &str) -> HashSet<String> {
+    let mut words = HashSet::new();
+    let mut word = String::new();
+    for c in text.chars().flat_map(char::to_lowercase) {
+        let stands_alone = ('\u{2e80}'..='\u{a4cf}').contains(&c) || c >= '\u{20000}';
+        if c.is_alphanumeric() && !stands_alone {
+            word.push(c);
+            continue;
+        }
+        words.insert(std::mem::take(&mut word));
+        if c.is_alphanumeric() {
+            words.insert(c.into());
+        }
+    }
+    words.insert(word);
+    words.remove("");
+    words
+}
+
+fn are_same(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    match long.strip_prefix(short) {
+        Some("") => true,
+        Some(ending) => short.len() >= STEM && ending.len() <= ENDING,
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{MemoryId, Timestamp};
+
+    fn ranked(texts: &[&str], query: &str) -> Vec<String> {
+        let memories: Vec<Memory> = texts
+            .iter()
+            .map(|text| Memory {
+                id: MemoryId::new(),
+                text: (*text).into(),
+                created_at: Timestamp(0),
+            })
+            .collect();
+        let ranked = by_words(&memories, query);
+        ranked.into_iter().map(|memory| memory.text.clone()).collect()
+    }
+
+    #[test]
+    fn the_more_and_the_rarer_words_are_shared_the_better() {
+        let texts = [
+            "The dog is called Rex.",
+            "The person likes tea.",
+            "The person likes the dogs of Paris.",
+            "Works as a nurse.",
+        ];
+        assert_eq!(
+            ranked(&texts, "the DOG, in paris?"),
+            [texts[2], texts[0], texts[1]],
+            "what hardly fits comes last"
+        );
+        assert_eq!(
+            ranked(&texts, "person or nurse"),
+            [texts[3], texts[1], texts[2]],
+            "nurse is rarer than person"
+        );
+        assert_eq!(ranked(&texts, "bicycle"), [""; 0]);
+        assert_eq!(ranked(&texts, "?!"), [""; 0]);
+    }
+
+    #[test]
+    fn of_equals_the_newest_is_first() {
+        assert_eq!(ranked(&["tea now", "tea then"], "tea"), ["tea now", "tea then"]);
+    }
+
+    #[test]
+    fn words_need_no_spaces_between_them() {
+        assert_eq!(ranked(&["她喜欢茶", "他有狗"], "茶"), ["她喜欢茶"]);
+    }
+}

@@ -1,0 +1,66 @@
+//! Text of others, as one plain line: titles and snippets come with tags, entities and line breaks, and in any length.
+
+/// What titles and snippets are emphasised and typeset with. Other tags stay: a text may speak of `<html>`.
+const TAGS: [&str; 8] = ["b", "br", "em", "i", "strong", "sub", "sup", "u"];
+
+/// A text in one line, without tags, entities and control characters, of at most so many characters.
+pub fn line(text: &str, limit: usize) -> String {
+    let untagged = without_tags(text);
+    let decoded = html_escape::decode_html_entities(&untagged);
+    let words: Vec<&str> = decoded
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty())
+        .collect();
+    shortened(words.join(" "), limit)
+}
+
+/// A text of at most so many characters, and a sign if there were more.
+pub fn shortened(mut text: String, limit: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(limit) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+fn without_tags(text: &str) -> String {
+    let mut untagged = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('<') {
+        untagged.push_str(before);
+        rest = behind;
+        let name = behind.strip_prefix('/').unwrap_or(behind);
+        match name.find('>').and_then(|end| name.split_at_checked(end)) {
+            Some((name, end)) if TAGS.contains(&name.trim_end_matches(['/', ' '])) => {
+                rest = end.get(1..).unwrap_or_default();
+            }
+            _ => untagged.push('<'),
+        }
+    }
+    untagged.push_str(rest);
+    untagged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_plain() {
+        assert_eq!(
+            line(
+                "  The <strong>best</strong>\n\u{7} of H<sub>2</sub>O &amp; &#x27;more&#x27; ",
+                99
+            ),
+            "The best of H2O & 'more'"
+        );
+        assert_eq!(line("a < b, <html> and <b", 99), "a < b, <html> and <b");
+        assert_eq!(line("<<i>i</i>>", 99), "<i>");
+    }
+
+    #[test]
+    fn a_line_ends_between_characters() {
+        assert_eq!(line("äöü", 3), "äöü");
+        assert_eq!(line("äöüx", 3), "äöü…");
+    }
+}

@@ -1,0 +1,192 @@
+//! NCBI's E-utilities: searching, what there is about articles, and their abstracts.
+//!
+//! <https://www.ncbi.nlm.nih.gov/books/NBK25499/>. How fast they may be asked: <https://www.ncbi.nlm.nih.gov/books/NBK25497/>.
+
+use std::{collections::HashMap, time::Duration};
+
+use reqwest::Url;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Article, Sort, abstracts};
+use crate::{
+    settings::{Pubmed, Secret},
+    tools::{ToolError, pace::Pace, plain, service::Service},
+};
+
+/// What is between two requests: NCBI allows three a second, and ten to those who have a key. A little more than that, for what
+/// the way does to it.
+const BETWEEN: Duration = Duration::from_millis(350);
+const BETWEEN_WITH_KEY: Duration = Duration::from_millis(110);
+
+/// How much of each is kept: characters, and authors.
+const LINE: usize = 500;
+const SHORT: usize = 200;
+const AUTHORS: usize = 100;
+
+/// The way to NCBI. There is one for the whole process, since the pace is.
+#[derive(Debug)]
+pub struct Eutils {
+    pub(super) service: Service,
+    base_url: Url,
+    email: Option<String>,
+    key: Option<Secret>,
+}
+
+/// What a search has found.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Hits {
+    pub total: u64,
+    /// The first of them.
+    pub ids: Vec<String>,
+}
+
+impl Eutils {
+    /// Nothing if it can't be used: the log tells why.
+    pub fn new(settings: &Pubmed) -> Option<Self> {
+        // The settings have been checked.
+        let mut base_url = Url::parse(&settings.base_url).ok()?;
+        base_url.path_segments_mut().ok()?.pop_if_empty();
+        let key = settings.api_key.clone();
+        let between = if key.is_some() { BETWEEN_WITH_KEY } else { BETWEEN };
+        let service = Service::new("PubMed", &base_url)
+            .inspect_err(|error| tracing::error!(%error, "PubMed can't be searched"))
+            .ok()?
+            .paced(Pace::new(between));
+        Some(Self {
+            service,
+            base_url,
+            email: settings.email.clone(),
+            key,
+        })
+    }
+
+    pub async fn search(&self, query: &str, count: usize, sort: Sort) -> Result<Hits, ToolError> {
+        let count = count.to_string();
+        let sort = match sort {
+            Sort::Relevance => "relevance",
+            Sort::Date => "pub_date",
+        };
+        let parameters = [
+            ("retmode", "json"),
+            ("term", query),
+            ("retmax", &count),
+            ("sort", sort),
+        ];
+        let url = self.url("esearch.fcgi", &parameters)?;
+        let answer: Searched = self.service.ask_json(self.service.http().get(url)).await?;
+        let found = answer.esearchresult;
+        if let Some(error) = found.error {
+            let error = plain::line(&error, LINE);
+            return Err(self
+                .service
+                .says(format!("did not understand the query: {error}")));
+        }
+        Ok(Hits {
+            total: found.count.parse().unwrap_or_default(),
+            ids: found.idlist.into_iter().filter(|id| is_pmid(id)).collect(),
+        })
+    }
+
+    /// What there is about articles, in the order in which they are asked for. What makes no sense is left out.
+    pub async fn summaries(&self, ids: &[String]) -> Result<Vec<Article>, ToolError> {
+        let url = self.url("esummary.fcgi", &[("retmode", "json"), ("id", &ids.join(","))])?;
+        let mut answer: Summarised = self.service.ask_json(self.service.http().get(url)).await?;
+        let articles = ids.iter().filter_map(|id| {
+            let summary = serde_json::from_value(answer.result.remove(id)?).ok()?;
+            Some(article(id, summary))
+        });
+        Ok(articles.collect())
+    }
+
+    /// The abstracts of articles, by their PMIDs.
+    pub async fn abstracts(&self, ids: &[&str]) -> Result<HashMap<String, String>, ToolError> {
+        let url = self.url("efetch.fcgi", &[("retmode", "xml"), ("id", &ids.join(","))])?;
+        let xml = self.service.ask(self.service.http().get(url)).await?;
+        abstracts::read(&xml).map_err(|error| self.service.unreadable(error))
+    }
+
+    fn url(&self, program: &str, parameters: &[(&str, &str)]) -> Result<Url, ToolError> {
+        let mut url = self.base_url.clone();
+        url.path_segments_mut()
+            .map_err(|()| self.service.says("has no address that can be asked."))?
+            .push(program);
+        url.query_pairs_mut()
+            .append_pair("db", "pubmed")
+            .extend_pairs(parameters)
+            .append_pair("tool", "parlor")
+            .extend_pairs(self.email.iter().map(|email| ("email", email)))
+            .extend_pairs(self.key.iter().map(|key| ("api_key", &key.0)));
+        Ok(url)
+    }
+}
+
+fn is_pmid(id: &str) -> bool {
+    (1..=10).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[derive(Deserialize)]
+struct Searched {
+    esearchresult: Found,
+}
+
+#[derive(Deserialize)]
+struct Found {
+    #[serde(default)]
+    count: String,
+    #[serde(default)]
+    idlist: Vec<String>,
+    #[serde(default, rename = "ERROR")]
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Summarised {
+    /// By PMID, and `uids`.
+    #[serde(default)]
+    result: HashMap<String, Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct Summary {
+    title: String,
+    authors: Vec<Author>,
+    fulljournalname: String,
+    source: String,
+    pubdate: String,
+    articleids: Vec<ArticleId>,
+}
+
+#[derive(Deserialize)]
+struct Author {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct ArticleId {
+    idtype: String,
+    value: String,
+}
+
+fn article(pmid: &str, summary: Summary) -> Article {
+    let journal = if summary.source.is_empty() {
+        &summary.fulljournalname
+    } else {
+        &summary.source
+    };
+    let doi = summary.articleids.iter().find(|id| id.idtype == "doi");
+    let authors = summary.authors.iter().take(AUTHORS);
+    // It comes with its tags as entities.
+    let title = html_escape::decode_html_entities(&summary.title);
+    Article {
+        pmid: pmid.into(),
+        title: plain::line(&title, LINE),
+        authors: authors.map(|author| plain::line(&author.name, SHORT)).collect(),
+        journal: plain::line(journal, SHORT),
+        date: plain::line(&summary.pubdate, SHORT),
+        doi: doi.map(|doi| plain::line(&doi.value, SHORT)),
+        summary: None,
+    }
+}

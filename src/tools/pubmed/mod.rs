@@ -1,0 +1,186 @@
+//! Searches PubMed, the database of biomedical articles, and says how far it is.
+
+mod abstracts;
+mod eutils;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use self::eutils::Eutils;
+use super::{Call, NewPayload, Tool, ToolError, ToolResult, plain};
+use crate::{protocol::Fraction, settings};
+
+/// How many articles there are without a word about it, and at most.
+const COUNT: usize = 10;
+const MOST: usize = 50;
+
+/// How long a query may be, in bytes.
+const LONGEST_QUERY: usize = 2000;
+
+/// How many abstracts are read at a time.
+const AT_ONCE: usize = 5;
+
+/// How much of the abstracts the model is given, in characters: of one at most, and of all together.
+const ABSTRACT: usize = 1500;
+const ABSTRACTS: usize = 24_000;
+
+pub struct SearchPubmed {
+    eutils: Eutils,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// What to search for: words, or PubMed's own syntax, such as asthma[mesh] AND 2024[pdat].
+    query: String,
+    /// How many articles, from 1 to 50. 10 without it.
+    count: Option<usize>,
+    /// Which come first: the best matches (without it) or the newest.
+    sort: Option<Sort>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sort {
+    #[default]
+    Relevance,
+    Date,
+}
+
+/// An article in PubMed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Article {
+    pub pmid: String,
+    pub title: String,
+    pub authors: Vec<String>,
+    pub journal: String,
+    pub date: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doi: Option<String>,
+    #[serde(rename = "abstract", skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+}
+
+impl SearchPubmed {
+    /// Nothing if it can't be: the log tells why.
+    pub fn new(settings: &settings::Pubmed) -> Option<Self> {
+        let eutils = Eutils::new(settings)?;
+        Some(Self { eutils })
+    }
+}
+
+impl Tool for SearchPubmed {
+    type Input = Input;
+
+    const NAME: &'static str = "search_pubmed";
+    const DESCRIPTION: &'static str = "Searches PubMed for biomedical and life science articles and gives their titles, authors, journals, dates, PMIDs, DOIs \
+         and abstracts. Use it for questions of medicine and biology that should rest on published research, and name the \
+         articles that you rely on by their PMIDs.";
+    const LABEL: &'static str = "Searching PubMed";
+    const DONE: &'static str = "Searched PubMed";
+    const IS_IDEMPOTENT: bool = true;
+
+    fn detail(&self, input: &Input) -> Option<String> {
+        Some(input.query.clone())
+    }
+
+    async fn run(&self, input: Input, call: Call) -> Result<ToolResult, ToolError> {
+        let query = input.query.trim();
+        if query.is_empty() || query.len() > LONGEST_QUERY {
+            return Err(ToolError(format!(
+                "The query must have 1 to {LONGEST_QUERY} bytes. Search for fewer words."
+            )));
+        }
+        let count = input.count.unwrap_or(COUNT).clamp(1, MOST);
+        let nothing_yet = Fraction::of(0, 1);
+        call.progress
+            .say("searching", "Searching PubMed", Some(nothing_yet));
+        let found = self
+            .eutils
+            .search(query, count, input.sort.unwrap_or_default())
+            .await?;
+        let mut articles = Vec::new();
+        if !found.ids.is_empty() {
+            let message = format!("Found {} articles…", found.total);
+            call.progress.say("found", message, Some(nothing_yet));
+            articles = self.eutils.summaries(&found.ids).await?;
+        }
+        let problem = self.read_abstracts(&mut articles, &call).await.err();
+        let text = for_model(query, found.total, &articles, problem);
+        let data = json!({ "query": query, "total": found.total, "articles": articles });
+        let payload = Some(NewPayload {
+            kind: "article_list".into(),
+            data,
+        });
+        Ok(ToolResult { text, payload })
+    }
+}
+
+impl SearchPubmed {
+    /// Adds the abstracts, some at a time. An error leaves those that have come.
+    async fn read_abstracts(&self, articles: &mut [Article], call: &Call) -> Result<(), ToolError> {
+        let all = articles.len();
+        let mut read = 0;
+        for some in articles.chunks_mut(AT_ONCE) {
+            let message = format!("Reading {} of {all}…", read + some.len());
+            let progress = Fraction::of(read as u64, all as u64);
+            call.progress.say("reading", message, Some(progress));
+            let ids: Vec<&str> = some.iter().map(|article| article.pmid.as_str()).collect();
+            let mut abstracts = self.eutils.abstracts(&ids).await?;
+            for article in some.iter_mut() {
+                article.summary = abstracts.remove(&article.pmid);
+            }
+            read += some.len();
+        }
+        Ok(())
+    }
+}
+
+/// The articles as the model reads them.
+fn for_model(query: &str, total: u64, articles: &[Article], problem: Option<ToolError>) -> String {
+    if articles.is_empty() {
+        return format!("PubMed has no articles for “{query}”. Try other or fewer words.");
+    }
+    let longest = ABSTRACT.min(ABSTRACTS / articles.len());
+    let mut text = format!(
+        "PubMed has {total} articles for “{query}”. These are {}:\n",
+        articles.len()
+    );
+    if let Some(problem) = problem {
+        text.push_str(&format!("(Abstracts are missing: {problem})\n"));
+    }
+    for (index, article) in articles.iter().enumerate() {
+        // Writing to a string does not fail.
+        let _ = write!(text, "\n{}. {}", index + 1, article.in_one_line());
+        if let Some(summary) = &article.summary {
+            let _ = write!(text, "\n   {}", plain::shortened(summary.clone(), longest));
+        }
+    }
+    text
+}
+
+impl Article {
+    fn in_one_line(&self) -> String {
+        let authors = match &self.authors[..] {
+            [] => String::new(),
+            few if few.len() <= 3 => format!("{}. ", few.join(", ")),
+            [first, ..] => format!("{first} et al. "),
+        };
+        let doi = self
+            .doi
+            .as_ref()
+            .map_or(String::new(), |doi| format!(" DOI {doi}"));
+        let Self {
+            pmid,
+            title,
+            journal,
+            date,
+            ..
+        } = self;
+        format!("{title} {authors}{journal}, {date}. PMID {pmid}{doi}")
+    }
+}

@@ -1,0 +1,243 @@
+use std::{collections::HashMap, time::Duration};
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use upstream::{Page, Upstream};
+
+use super::*;
+use crate::{protocol::UserId, settings::Secret, tools::test_call};
+
+/// An NCBI that has these articles, and what asks it.
+async fn pubmed(ids: &[&str], abstracts: Page) -> (Upstream, SearchPubmed) {
+    let upstream = Upstream::start().await;
+    let found = json!({ "header": {}, "esearchresult": { "count": "1234", "retmax": "2", "idlist": ids } });
+    let mut result = json!({ "uids": ids });
+    for id in ids {
+        result[id] = json!({
+            "uid": id,
+            "title": format!("Study <i>{id}</i> of H&lt;sub&gt;2&lt;/sub&gt;O."),
+            "authors": [{ "name": "Doe J", "authtype": "Author" }, { "name": "Roe R", "authtype": "Author" }],
+            "source": "J Water",
+            "fulljournalname": "Journal of Water",
+            "pubdate": "2024 Jan 15",
+            "articleids": [{ "idtype": "pubmed", "value": id }, { "idtype": "doi", "value": "10.1/x" }],
+        });
+    }
+    upstream.page("/eutils/esearch.fcgi", Page::json(&found));
+    upstream.page("/eutils/esummary.fcgi", Page::json(&json!({ "result": result })));
+    upstream.page("/eutils/efetch.fcgi", abstracts);
+    let settings = settings::Pubmed {
+        base_url: upstream.url_of("/eutils/"),
+        email: Some("ann@example.org".into()),
+        api_key: Some(Secret("the-key".into())),
+        ..Default::default()
+    };
+    let mut search = SearchPubmed::new(&settings).expect("it can be used");
+    search.eutils.service = search.eutils.service.hurried(Duration::from_secs(20));
+    (upstream, search)
+}
+
+fn input(query: &str) -> Input {
+    Input {
+        query: query.into(),
+        count: Some(2),
+        sort: None,
+    }
+}
+
+fn article(pmid: &str, summary: Option<&str>) -> Article {
+    Article {
+        pmid: pmid.into(),
+        title: format!("Study {pmid} of H2O."),
+        authors: vec!["Doe J".into(), "Roe R".into()],
+        journal: "J Water".into(),
+        date: "2024 Jan 15".into(),
+        doi: Some("10.1/x".into()),
+        summary: summary.map(str::to_owned),
+    }
+}
+
+/// As PubMed writes them: sections, emphasis, entities, and articles that are cited.
+const XML: &str = r#"<?xml version="1.0" ?>
+<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle//EN" "https://dtd.nlm.nih.gov/x.dtd">
+<PubmedArticleSet>
+<PubmedArticle><MedlineCitation Status="MEDLINE"><PMID Version="1">11</PMID><Article><ArticleTitle>Study</ArticleTitle>
+<Abstract><AbstractText Label="BACKGROUND" NlmCategory="BACKGROUND">Water is <i>wet</i> (p &lt; 0.05).</AbstractText>
+<AbstractText Label="RESULTS &amp; MORE">It&#x2019;s H<sub>2</sub>O.</AbstractText>
+<CopyrightInformation>Not this.</CopyrightInformation></Abstract></Article>
+<CommentsCorrectionsList><CommentsCorrections><PMID>99</PMID></CommentsCorrections></CommentsCorrectionsList>
+<OtherAbstract><AbstractText>Nor this.</AbstractText></OtherAbstract></MedlineCitation></PubmedArticle>
+<PubmedArticle><MedlineCitation><PMID>12</PMID><Article><ArticleTitle>None</ArticleTitle></Article></MedlineCitation></PubmedArticle>
+<PubmedBookArticle><BookDocument><PMID>13</PMID><Abstract><AbstractText><![CDATA[A <book>.]]></AbstractText></Abstract></BookDocument></PubmedBookArticle>
+</PubmedArticleSet>"#;
+
+#[test]
+fn abstracts_are_read_by_their_articles() {
+    let expected = HashMap::from([
+        (
+            "11".to_owned(),
+            "BACKGROUND: Water is wet (p < 0.05).\nRESULTS & MORE: It’s H2O.".to_owned(),
+        ),
+        ("13".to_owned(), "A <book>.".to_owned()),
+    ]);
+    assert_eq!(abstracts::read(XML).unwrap(), expected);
+}
+
+#[test]
+fn entities_of_its_own_come_to_nothing() {
+    let laughs = r#"<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>
+        <PubmedArticle><PMID>1</PMID><Abstract><AbstractText>So: &b;&f;&nbsp;.</AbstractText></Abstract></PubmedArticle>"#;
+    assert_eq!(abstracts::read(laughs).unwrap()["1"], "So: .");
+}
+
+proptest! {
+    #[test]
+    fn whatever_comes_as_xml_is_read_or_refused(
+        tokens in prop::collection::vec(
+            prop::sample::select(vec![
+                "<PubmedArticle>", "</PubmedArticle>", "<PMID>", "</PMID>", "1", "<Abstract>", "</Abstract>", "<AbstractText>",
+                "<AbstractText Label='&#0;'>", "</AbstractText>", "&amp;", "&#xD800;", "&", "<", "]]>", "<![CDATA[", "<!--", "ä", "<?",
+            ]),
+            0..30,
+        )
+    ) {
+        let _ = abstracts::read(&tokens.concat());
+    }
+}
+
+#[tokio::test]
+async fn articles_come_with_their_abstracts() {
+    let (upstream, search) = pubmed(&["11", "12"], Page::text(XML)).await;
+    let (call, heard) = test_call::by(UserId::LOCAL);
+    let result = search.run(input(" water[mesh] "), call).await.unwrap();
+    let summary = "BACKGROUND: Water is wet (p < 0.05).\nRESULTS & MORE: It’s H2O.";
+    assert_eq!(
+        result.text,
+        format!(
+            "PubMed has 1234 articles for “water[mesh]”. These are 2:\n\n\
+             1. Study 11 of H2O. Doe J, Roe R. J Water, 2024 Jan 15. PMID 11 DOI 10.1/x\n   {summary}\n\
+             2. Study 12 of H2O. Doe J, Roe R. J Water, 2024 Jan 15. PMID 12 DOI 10.1/x"
+        )
+    );
+    let payload = result.payload.expect("a payload");
+    let articles = json!([article("11", Some(summary)), article("12", None)]);
+    assert_eq!(payload.kind, "article_list");
+    assert_eq!(
+        payload.data,
+        json!({ "query": "water[mesh]", "total": 1234, "articles": articles })
+    );
+    let last = heard.borrow().clone().expect("it said something");
+    assert_eq!(
+        (last.stage.as_str(), last.message.as_str()),
+        ("reading", "Reading 2 of 2…")
+    );
+
+    let asked: Vec<String> = upstream
+        .requests()
+        .iter()
+        .map(|request| format!("{}?{}", request.path, request.query))
+        .collect();
+    let who = "tool=parlor&email=ann%40example.org&api_key=the-key";
+    assert_eq!(
+        asked,
+        [
+            format!(
+                "/eutils/esearch.fcgi?db=pubmed&retmode=json&term=water%5Bmesh%5D&retmax=2&sort=relevance&{who}"
+            ),
+            format!("/eutils/esummary.fcgi?db=pubmed&retmode=json&id=11%2C12&{who}"),
+            format!("/eutils/efetch.fcgi?db=pubmed&retmode=xml&id=11%2C12&{who}"),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn abstracts_are_read_some_at_a_time() {
+    let ids = ["1", "2", "3", "4", "5", "6", "7"];
+    let (upstream, search) = pubmed(&ids, Page::text("<PubmedArticleSet/>")).await;
+    search.run(input("water"), test_call::call()).await.unwrap();
+    let fetched = upstream.requests().split_off(2);
+    let batches: Vec<bool> = fetched
+        .iter()
+        .zip(["id=1%2C2%2C3%2C4%2C5&", "id=6%2C7&"])
+        .map(|(request, batch)| request.query.contains(batch))
+        .collect();
+    assert_eq!(batches, [true, true], "{fetched:?}");
+}
+
+#[tokio::test]
+async fn articles_are_there_without_their_abstracts_if_those_cannot_be_read() {
+    let broken = "<PubmedArticle><PMID>11</PMID><Abstract></Article>";
+    for page in [
+        Page::text(broken),
+        Page::bytes(*b"<PubmedArticle>\xff\xfe</x>"),
+        Page::spaces(50 << 20),
+        Page::text("").status(500),
+        Page::text("").status(429).header("retry-after", "3600"),
+    ] {
+        let (_upstream, search) = pubmed(&["11"], page).await;
+        let result = search.run(input("water"), test_call::call()).await.unwrap();
+        assert!(
+            result.text.contains("(Abstracts are missing: PubMed "),
+            "{}",
+            result.text
+        );
+        let articles = &result.payload.expect("a payload").data["articles"];
+        assert_eq!(*articles, json!([article("11", None)]));
+    }
+}
+
+#[tokio::test]
+async fn a_search_that_fails_says_why() {
+    let refused = json!({ "esearchresult": { "ERROR": "Search Backend failed: <b>Can't</b> parse (((" } });
+    for (page, words) in [
+        (
+            Page::json(&refused),
+            "PubMed did not understand the query: Search Backend failed: Can't parse (((",
+        ),
+        (Page::text("<html>"), "PubMed gave an answer that can't be read"),
+        (
+            Page::json(&json!({ "esearchresult": 7 })),
+            "PubMed gave an answer that can't be read",
+        ),
+        (Page::spaces(50 << 20), "PubMed answered with more than 8 MB"),
+        (
+            Page::text("").status(500),
+            "PubMed failed (500 Internal Server Error)",
+        ),
+    ] {
+        let (upstream, search) = pubmed(&["11"], Page::text(XML)).await;
+        upstream.page("/eutils/esearch.fcgi", page);
+        let error = search.run(input("water"), test_call::call()).await.unwrap_err();
+        assert!(error.0.starts_with(words), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_article_is_left_out() {
+    let (upstream, search) = pubmed(&["11", "1&term=x", "", "../12"], Page::text(XML)).await;
+    let result = search.run(input("water"), test_call::call()).await.unwrap();
+    let payload = result.payload.expect("a payload");
+    assert_eq!(payload.data["articles"].as_array().map(Vec::len), Some(1));
+
+    let odd: Value = json!({ "result": { "uids": ["11"], "11": { "title": 7 } } });
+    upstream.page("/eutils/esummary.fcgi", Page::json(&odd));
+    let result = search.run(input("water"), test_call::call()).await.unwrap();
+    assert_eq!(
+        result.text,
+        "PubMed has no articles for “water”. Try other or fewer words."
+    );
+}
+
+#[tokio::test]
+async fn a_long_list_of_long_abstracts_is_shortened_for_the_model_alone() {
+    let articles: Vec<Article> = (0..50)
+        .map(|n| article(&n.to_string(), Some(&"x".repeat(10_000))))
+        .collect();
+    let text = for_model("water", 50, &articles, None);
+    assert!(
+        text.len() < SearchPubmed::OUTPUT_BYTES,
+        "{} bytes would be cut off",
+        text.len()
+    );
+    assert_eq!(text.matches('…').count(), 50);
+}

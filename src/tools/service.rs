@@ -1,0 +1,205 @@
+//! Asks a service that the operator has named in the settings: a search engine, a database of articles. Its address is trusted and
+//! may be inside; what it answers is not: it may be late, long, broken or hostile.
+
+use std::{
+    fmt,
+    time::{Duration, SystemTime},
+};
+
+use reqwest::{Client, Request, RequestBuilder, Response, Url, redirect};
+use serde::de::DeserializeOwned;
+use tokio::time::{sleep, timeout};
+
+use super::{ToolError, pace::Pace};
+use crate::providers::{
+    install_tls,
+    openai::{is_loopback, retry_after},
+};
+
+/// How long an answer may take, its last byte included.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long an answer may be, in bytes.
+const LIMIT: usize = 8 << 20;
+
+/// How often a service that is overwhelmed or ill is asked again; how long is waited if it does not say; how long at most.
+const RETRIES: u32 = 2;
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// A service.
+#[derive(Debug)]
+pub struct Service {
+    http: Client,
+    /// What it is called towards the model.
+    name: &'static str,
+    pace: Option<Pace>,
+    patience: Duration,
+    first_wait: Duration,
+}
+
+/// Why an answer did not come, or not as it should.
+enum Failure {
+    Final(ToolError),
+    /// It may come if it is asked for again, after so long if the service says so.
+    ForNow(ToolError, Option<Duration>),
+}
+
+impl Service {
+    /// A service at an address.
+    ///
+    /// # Errors
+    ///
+    /// If this machine has no certificates to check the service's by.
+    pub fn new(name: &'static str, url: &Url) -> Result<Self, reqwest::Error> {
+        let mut client = Client::builder()
+            // A redirect would take the key along.
+            .redirect(redirect::Policy::none())
+            .user_agent(concat!("parlor/", env!("CARGO_PKG_VERSION")));
+        if is_loopback(url) {
+            // HTTP_PROXY is not meant for this machine, even where NO_PROXY forgets it.
+            client = client.no_proxy();
+        }
+        if url.scheme() == "http" {
+            // Nothing to check: don't load, and don't depend on, the system's certificates.
+            client = client.tls_certs_only([]);
+        }
+        install_tls();
+        Ok(Self {
+            http: client.build()?,
+            name,
+            pace: None,
+            patience: PATIENCE,
+            first_wait: FIRST_WAIT,
+        })
+    }
+
+    /// The same, asked no faster than this by all who ask it.
+    pub fn paced(mut self, pace: Pace) -> Self {
+        self.pace = Some(pace);
+        self
+    }
+
+    /// The same, waited for no longer than this, and asked again at once. For tests.
+    #[cfg(test)]
+    pub fn hurried(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self.first_wait = Duration::ZERO;
+        self
+    }
+
+    pub fn http(&self) -> &Client {
+        &self.http
+    }
+
+    /// What the service answers, as text: bytes that are none are replaced.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong, for the model. The address is not in it: that may hold a key, and is the operator's business.
+    pub async fn ask(&self, request: RequestBuilder) -> Result<String, ToolError> {
+        let request = request.build().map_err(|error| self.unreadable(error))?;
+        let mut retries = 0;
+        loop {
+            if let Some(pace) = &self.pace {
+                pace.turn().await;
+            }
+            // Bodies are in memory: there is always a copy.
+            let Some(request) = request.try_clone() else {
+                return Err(self.unreachable());
+            };
+            let (error, wait) = match timeout(self.patience, self.ask_once(request)).await {
+                Ok(Ok(text)) => return Ok(text),
+                Ok(Err(Failure::Final(error))) => return Err(error),
+                Ok(Err(Failure::ForNow(error, wait))) => (error, wait),
+                Err(_) => return Err(self.too_late()),
+            };
+            let wait = wait.unwrap_or(self.first_wait * 2_u32.pow(retries));
+            if retries == RETRIES || wait > LONGEST_WAIT {
+                return Err(error);
+            }
+            retries += 1;
+            match &self.pace {
+                Some(pace) => pace.pause(wait).await,
+                None => sleep(wait).await,
+            }
+        }
+    }
+
+    /// The same for an answer that is JSON.
+    pub async fn ask_json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, ToolError> {
+        let text = self.ask(request).await?;
+        serde_json::from_str(&text).map_err(|error| self.unreadable(error))
+    }
+
+    async fn ask_once(&self, request: Request) -> Result<String, Failure> {
+        let response = self.http.execute(request).await.map_err(|error| {
+            tracing::warn!(service = self.name, error = %error.without_url(), "can't be reached");
+            Failure::Final(self.unreachable())
+        })?;
+        let status = response.status();
+        if status.is_success() {
+            return self.read(response).await.map_err(Failure::Final);
+        }
+        tracing::warn!(service = self.name, %status, "refused");
+        let after = retry_after(response.headers(), SystemTime::now());
+        Err(match status.as_u16() {
+            429 => Failure::ForNow(self.busy(after), after),
+            500.. => {
+                let what = format!("failed ({status}). Do without it, or try again later.");
+                Failure::ForNow(self.says(what), after)
+            }
+            401 | 403 => Failure::Final(self.says(format!(
+                "does not let Parlor ask ({status}): whoever runs this server has to look at its address and key in the \
+                 settings. Do without it."
+            ))),
+            _ => Failure::Final(self.says(format!("refused the request ({status})."))),
+        })
+    }
+
+    async fn read(&self, mut response: Response) -> Result<String, ToolError> {
+        let mut body = Vec::new();
+        loop {
+            match response.chunk().await {
+                Ok(Some(chunk)) if body.len() + chunk.len() > LIMIT => {
+                    return Err(self.says(format!(
+                        "answered with more than {} MB. Ask for less.",
+                        LIMIT >> 20
+                    )));
+                }
+                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Ok(None) => return Ok(String::from_utf8_lossy(&body).into_owned()),
+                Err(error) => return Err(self.unreadable(error.without_url())),
+            }
+        }
+    }
+
+    /// The error of an answer that makes no sense.
+    pub fn unreadable(&self, error: impl fmt::Display) -> ToolError {
+        tracing::warn!(service = self.name, %error, "its answer can't be read");
+        self.says("gave an answer that can't be read. Try once more, or do without it.")
+    }
+
+    fn unreachable(&self) -> ToolError {
+        self.says("can't be reached. Do without it.")
+    }
+
+    fn too_late(&self) -> ToolError {
+        let seconds = self.patience.as_secs_f64();
+        self.says(format!(
+            "did not answer within {seconds} seconds. Do without it, or try again later."
+        ))
+    }
+
+    fn busy(&self, after: Option<Duration>) -> ToolError {
+        let when = after.map_or("later".into(), |after| {
+            format!("in {} seconds", after.as_secs_f64().ceil())
+        });
+        self.says(format!("is asked too much (429). It can be asked again {when}."))
+    }
+
+    /// An error that says what the service did.
+    pub fn says(&self, what: impl fmt::Display) -> ToolError {
+        ToolError(format!("{} {what}", self.name))
+    }
+}

@@ -1,0 +1,156 @@
+//! How each search engine is asked, and how it answers.
+//!
+//! SearXNG: <https://docs.searxng.org/dev/search_api.html>. Brave: <https://api-dashboard.search.brave.com/app/documentation>.
+//! Tavily: <https://docs.tavily.com/documentation/api-reference/endpoint/search>.
+
+use reqwest::{Client, RequestBuilder, Url, header};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
+
+use super::{Found, TimeRange};
+use crate::settings::{SearchProvider, Secret, WebSearch};
+
+/// A search engine.
+#[derive(Debug)]
+pub struct Engine {
+    provider: SearchProvider,
+    url: Url,
+    key: Option<Secret>,
+}
+
+impl Engine {
+    /// Nothing if the key is missing without which it does not answer, or it has no address.
+    pub fn new(settings: &WebSearch) -> Option<Self> {
+        let (provider, key) = (settings.provider, settings.api_key.clone());
+        if key.is_none() && provider.needs_key() {
+            let variable = settings.api_key_env.as_deref().unwrap_or_default();
+            tracing::warn!(
+                variable,
+                "the web can't be searched: the variable that should hold the key is empty"
+            );
+            return None;
+        }
+        // The settings have been checked.
+        let url = settings.url.as_deref().or(provider.url())?;
+        let mut url = Url::parse(url).ok()?;
+        if provider == SearchProvider::Searxng && !url.path().ends_with("/search") {
+            url.path_segments_mut().ok()?.pop_if_empty().push("search");
+        }
+        Some(Self { provider, url, key })
+    }
+
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    pub fn request(
+        &self,
+        http: &Client,
+        query: &str,
+        count: usize,
+        time_range: Option<TimeRange>,
+    ) -> RequestBuilder {
+        let key = self.key.as_ref().map(|key| key.0.as_str());
+        match self.provider {
+            SearchProvider::Searxng => {
+                let mut url = self.url.clone();
+                url.query_pairs_mut()
+                    .append_pair("q", query)
+                    .append_pair("format", "json")
+                    .extend_pairs(time_range.map(|range| ("time_range", range.name())));
+                let request = http.get(url);
+                match key {
+                    // SearXNG knows no keys; a proxy in front of it may.
+                    Some(key) => request.bearer_auth(key),
+                    None => request,
+                }
+            }
+            SearchProvider::Brave => {
+                let mut url = self.url.clone();
+                url.query_pairs_mut()
+                    .append_pair("q", query)
+                    .append_pair("count", &count.to_string())
+                    .extend_pairs(time_range.map(|range| ("freshness", range.freshness())));
+                http.get(url)
+                    .header(header::ACCEPT, "application/json")
+                    .header("x-subscription-token", key.unwrap_or_default())
+            }
+            SearchProvider::Tavily => {
+                let mut body = json!({ "query": query, "max_results": count });
+                if let Some(range) = time_range {
+                    body["time_range"] = range.name().into();
+                }
+                http.post(self.url.clone())
+                    .bearer_auth(key.unwrap_or_default())
+                    .header(header::CONTENT_TYPE, "application/json")
+                    .body(body.to_string())
+            }
+        }
+    }
+}
+
+impl TimeRange {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+            Self::Year => "year",
+        }
+    }
+
+    /// As Brave says it: past day, past week …
+    fn freshness(self) -> &'static str {
+        match self {
+            Self::Day => "pd",
+            Self::Week => "pw",
+            Self::Month => "pm",
+            Self::Year => "py",
+        }
+    }
+}
+
+/// What an engine answers, whichever it is: Brave has its results one step deeper.
+#[derive(Deserialize)]
+pub struct Answer {
+    #[serde(default, deserialize_with = "lenient")]
+    results: Vec<Value>,
+    #[serde(default, deserialize_with = "lenient")]
+    web: Web,
+}
+
+#[derive(Default, Deserialize)]
+struct Web {
+    #[serde(default, deserialize_with = "lenient")]
+    results: Vec<Value>,
+}
+
+/// One result, in the words of any of them.
+#[derive(Deserialize)]
+struct Entry {
+    url: String,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default, alias = "description")]
+    content: Option<String>,
+}
+
+impl Answer {
+    /// What was found. A result that makes no sense is left out.
+    pub fn found(self) -> impl Iterator<Item = Found> {
+        let results = self.results.into_iter().chain(self.web.results);
+        results.filter_map(|result| {
+            let result: Entry = serde_json::from_value(result).ok()?;
+            Some(Found {
+                title: result.title.unwrap_or_default(),
+                url: result.url,
+                snippet: result.content.unwrap_or_default(),
+            })
+        })
+    }
+}
+
+/// Nothing where there is `null`.
+fn lenient<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}

@@ -1,0 +1,125 @@
+//! Searches the web with whichever engine the settings name.
+
+mod engines;
+#[cfg(test)]
+mod tests;
+
+use reqwest::Url;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use self::engines::Engine;
+use super::{Call, NewPayload, Tool, ToolError, ToolResult, plain, service::Service};
+use crate::settings;
+
+/// How many results there are without a word about it, and at most.
+const COUNT: usize = 8;
+const MOST: usize = 20;
+
+/// How long a query may be, in bytes: what search engines take.
+const LONGEST_QUERY: usize = 400;
+
+/// How much of a result is kept, in characters. What an engine says is not this server's to bound otherwise.
+const TITLE: usize = 300;
+const SNIPPET: usize = 1000;
+const ADDRESS: usize = 2000;
+
+pub struct WebSearch {
+    service: Service,
+    engine: Engine,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// What to search for, as one would type it into a search engine.
+    query: String,
+    /// How many results, from 1 to 20. 8 without it.
+    count: Option<usize>,
+    /// Only pages from the last day, week, month or year.
+    time_range: Option<TimeRange>,
+}
+
+/// How old a page may be.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeRange {
+    Day,
+    Week,
+    Month,
+    Year,
+}
+
+/// A page that was found.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Found {
+    pub title: String,
+    pub url: String,
+    pub snippet: String,
+}
+
+impl WebSearch {
+    /// Nothing if it can't be: a key is missing, say. The log tells.
+    pub fn new(settings: &settings::WebSearch) -> Option<Self> {
+        let engine = Engine::new(settings)?;
+        let service = Service::new("The search engine", engine.url())
+            .inspect_err(|error| tracing::error!(%error, "the web can't be searched"))
+            .ok()?;
+        Some(Self { service, engine })
+    }
+}
+
+impl Tool for WebSearch {
+    type Input = Input;
+
+    const NAME: &'static str = "web_search";
+    const DESCRIPTION: &'static str = "Searches the web and gives titles, addresses and snippets of pages. Use it for what is new, what you are not sure of, \
+         and when asked to look something up; name the addresses that you rely on. A snippet is not the page: read the page if \
+         there is a tool for that.";
+    const LABEL: &'static str = "Searching the web";
+    const DONE: &'static str = "Searched";
+    const IS_IDEMPOTENT: bool = true;
+
+    fn detail(&self, input: &Input) -> Option<String> {
+        Some(input.query.clone())
+    }
+
+    async fn run(&self, input: Input, _: Call) -> Result<ToolResult, ToolError> {
+        let query = input.query.trim();
+        if query.is_empty() || query.len() > LONGEST_QUERY {
+            return Err(ToolError(format!(
+                "The query must have 1 to {LONGEST_QUERY} bytes. Search for fewer words."
+            )));
+        }
+        let count = input.count.unwrap_or(COUNT).clamp(1, MOST);
+        let request = self
+            .engine
+            .request(self.service.http(), query, count, input.time_range);
+        let answer: engines::Answer = self.service.ask_json(request).await?;
+        let found: Vec<Found> = answer.found().filter_map(presentable).take(count).collect();
+        let data = json!({ "query": query, "results": found });
+        let text = if found.is_empty() {
+            format!("Nothing was found for “{query}”. Try other or fewer words.")
+        } else {
+            data.to_string()
+        };
+        let payload = Some(NewPayload {
+            kind: "web_results".into(),
+            data,
+        });
+        Ok(ToolResult { text, payload })
+    }
+}
+
+/// A result without what does not belong into one; nothing if it leads nowhere.
+fn presentable(found: Found) -> Option<Found> {
+    let url = Url::parse(found.url.trim()).ok()?;
+    let is_usable = matches!(url.scheme(), "http" | "https") && url.as_str().len() <= ADDRESS;
+    let url = is_usable.then(|| url.to_string())?;
+    let title = plain::line(&found.title, TITLE);
+    Some(Found {
+        title: if title.is_empty() { url.clone() } else { title },
+        snippet: plain::line(&found.snippet, SNIPPET),
+        url,
+    })
+}

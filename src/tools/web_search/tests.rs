@@ -1,0 +1,157 @@
+use serde_json::{Value, json};
+use upstream::{Captured, Page, Upstream};
+
+use super::*;
+use crate::{
+    settings::{SearchProvider, Secret},
+    tools::test_call,
+};
+
+/// A search engine that answers this, and what asks it.
+async fn engine(provider: SearchProvider, answer: &Value) -> (Upstream, WebSearch) {
+    let upstream = Upstream::start().await;
+    upstream.page("/search", Page::json(answer));
+    let settings = settings::WebSearch {
+        provider,
+        url: Some(upstream.url_of(match provider {
+            // Where a SearXNG is, not where it is asked.
+            SearchProvider::Searxng => "/",
+            SearchProvider::Brave | SearchProvider::Tavily => "/search",
+        })),
+        api_key_env: Some("KEY".into()),
+        api_key: provider.needs_key().then(|| Secret("the-key".into())),
+    };
+    let search = WebSearch::new(&settings).expect("it can be used");
+    (upstream, search)
+}
+
+fn input(query: &str) -> Input {
+    Input {
+        query: query.into(),
+        count: Some(2),
+        time_range: Some(TimeRange::Month),
+    }
+}
+
+/// What was asked for, once.
+fn request(upstream: &Upstream) -> Captured {
+    let [request] = &upstream.requests()[..] else {
+        panic!("one request")
+    };
+    request.clone()
+}
+
+/// What is found of this, as every engine gives it in its own words.
+fn expected() -> Value {
+    json!({
+        "query": "rust & co",
+        "results": [
+            { "title": "The Rust Book", "url": "https://doc.rust-lang.org/book/", "snippet": "Learn Rust & more." },
+            { "title": "https://example.com/", "url": "https://example.com/", "snippet": "" },
+        ],
+    })
+}
+
+async fn check(search: &WebSearch) {
+    let result = search.run(input(" rust & co "), test_call::call()).await.unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&result.text).unwrap(), expected());
+    let payload = result.payload.expect("a payload");
+    assert_eq!((payload.kind.as_str(), payload.data), ("web_results", expected()));
+}
+
+#[tokio::test]
+async fn searxng_is_asked_in_its_words() {
+    let answer = json!({ "query": "rust", "results": [
+        { "url": "https://doc.rust-lang.org/book/", "title": "The Rust Book", "content": "Learn Rust &amp; more.", "score": 1.5 },
+        { "url": "https://example.com", "title": null, "content": null },
+        { "url": "https://too.many/", "title": "Third" },
+    ] });
+    let (upstream, search) = engine(SearchProvider::Searxng, &answer).await;
+    check(&search).await;
+    let request = request(&upstream);
+    assert_eq!(
+        (request.method.as_str(), request.query.as_str()),
+        ("GET", "q=rust+%26+co&format=json&time_range=month")
+    );
+    assert!(!request.headers.contains_key("authorization"));
+}
+
+#[tokio::test]
+async fn brave_is_asked_in_its_words() {
+    let answer = json!({ "type": "search", "web": { "results": [
+        { "url": "https://doc.rust-lang.org/book/", "title": "The Rust Book", "description": "Learn <strong>Rust</strong> &amp; more." },
+        { "url": "https://example.com", "title": "" },
+    ] } });
+    let (upstream, search) = engine(SearchProvider::Brave, &answer).await;
+    check(&search).await;
+    let request = request(&upstream);
+    assert_eq!(request.query, "q=rust+%26+co&count=2&freshness=pm");
+    assert_eq!(request.headers["x-subscription-token"], "the-key");
+}
+
+#[tokio::test]
+async fn tavily_is_asked_in_its_words() {
+    let answer = json!({ "answer": null, "results": [
+        { "url": "https://doc.rust-lang.org/book/", "title": "The Rust Book", "content": "Learn Rust\n& more.", "raw_content": null },
+        { "url": "https://example.com", "title": "", "content": "" },
+    ] });
+    let (upstream, search) = engine(SearchProvider::Tavily, &answer).await;
+    check(&search).await;
+    let request = request(&upstream);
+    assert_eq!(
+        (request.method.as_str(), request.path.as_str()),
+        ("POST", "/search")
+    );
+    assert_eq!(request.headers["authorization"], "Bearer the-key");
+    assert_eq!(
+        request.body,
+        json!({ "query": "rust & co", "max_results": 2, "time_range": "month" })
+    );
+}
+
+#[tokio::test]
+async fn results_that_lead_nowhere_are_left_out_and_long_ones_are_shortened() {
+    let long = "x".repeat(100_000);
+    let answer = json!({ "results": [
+        { "url": "javascript:alert(1)", "title": "evil" },
+        { "url": format!("https://example.com/{long}"), "title": "long" },
+        { "url": 7 },
+        "nonsense",
+        { "url": "https://example.com", "title": long, "content": long },
+    ], "web": null });
+    let (_upstream, search) = engine(SearchProvider::Searxng, &answer).await;
+    let result = search.run(input("x"), test_call::call()).await.unwrap();
+    let found = json!({
+        "title": format!("{}…", "x".repeat(TITLE)),
+        "url": "https://example.com/",
+        "snippet": format!("{}…", "x".repeat(SNIPPET)),
+    });
+    assert_eq!(
+        serde_json::from_str::<Value>(&result.text).unwrap(),
+        json!({ "query": "x", "results": [found] })
+    );
+}
+
+#[tokio::test]
+async fn nothing_found_is_said_in_words() {
+    let (_upstream, search) = engine(SearchProvider::Brave, &json!({ "type": "search" })).await;
+    let result = search.run(input("qwrtzp"), test_call::call()).await.unwrap();
+    assert_eq!(
+        result.text,
+        "Nothing was found for “qwrtzp”. Try other or fewer words."
+    );
+    assert_eq!(
+        result.payload.expect("a payload").data,
+        json!({ "query": "qwrtzp", "results": [] })
+    );
+}
+
+#[tokio::test]
+async fn a_query_has_a_length() {
+    let (upstream, search) = engine(SearchProvider::Searxng, &json!({})).await;
+    for query in ["  ", &"x".repeat(LONGEST_QUERY + 1)] {
+        let error = search.run(input(query), test_call::call()).await.unwrap_err();
+        assert!(error.0.contains("1 to 400 bytes"), "{error}");
+    }
+    assert_eq!(upstream.requests().len(), 0);
+}
