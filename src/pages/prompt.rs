@@ -132,7 +132,10 @@ mod tests {
             ]
         );
         assert!(prompt.starts_with("You are"), "{prompt}");
-        assert!(prompt.contains("Today is Saturday, 2026-11-21 (UTC)."), "{prompt}");
+        assert!(
+            prompt.contains("Today is Saturday, 2026-11-21 (UTC)."),
+            "{prompt}"
+        );
         assert!(
             prompt.contains("- abc12345 (article_list): Article list: CRISPR (3)"),
             "{prompt}"

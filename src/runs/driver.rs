@@ -192,17 +192,13 @@ impl<'a> Driver<'a> {
                     match result.payload.map(|made| made.named_within(payload_bytes)) {
                         Some(Ok(made)) => {
                             text.push_str(&format!(
-                                "
-
-(The person sees this as {}: {}.)",
+                                "\n\n(The person sees this as {}: {}.)",
                                 made.payload_id, made.summary
                             ));
                             payload = Some(made.reference());
                             journal.keep(run, made).await;
                         }
-                        Some(Err(too_large)) => text.push_str(&format!("
-
-({too_large})")),
+                        Some(Err(too_large)) => text.push_str(&format!("\n\n({too_large})")),
                         None => {}
                     }
                     Ok(text)

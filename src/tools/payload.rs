@@ -60,8 +60,9 @@ fn summary(kind: &str, data: &Value) -> String {
         Some((cut, _)) => format!("{}…", &line[..cut]),
         None => line,
     };
-    let mut fields = data.as_object().into_iter().flat_map(|object| object.values());
-    if let Some(count) = fields.find_map(|field| field.as_array().map(Vec::len)) {
+    // A table has more rows than columns, as a rule.
+    let fields = data.as_object().into_iter().flat_map(|object| object.values());
+    if let Some(count) = fields.filter_map(|field| field.as_array().map(Vec::len)).max() {
         line.push_str(&format!(" ({count})"));
     }
     line
@@ -82,6 +83,7 @@ mod tests {
                 "Article list: CRISPR (2)",
             ),
             ("table", json!({"rows": []}), "Table (0)"),
+            ("table", json!({"columns": [1], "rows": [2, 3]}), "Table (2)"),
             ("text_document", json!("x"), "Text document"),
             ("été", json!(null), "été"),
             ("", json!({"title": " a\n b "}), ": a b"),

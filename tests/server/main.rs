@@ -4,6 +4,7 @@ mod continuing;
 mod contract;
 mod faults;
 mod nginx;
+mod payloads;
 mod refusals;
 mod resume;
 mod slow_reader;

@@ -11,6 +11,7 @@ use crate::{
         icons,
         live::{PartRow, RunView, use_live},
         markdown::{MarkdownState, MarkdownView},
+        panel::payload_card,
     },
 };
 
@@ -58,6 +59,10 @@ pub fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: 
         let call = call.clone();
         Memo::new(move |_| call.with(|call| call.progress.clone()))
     };
+    let payload = {
+        let call = call.clone();
+        Memo::new(move |_| call.with(|call| call.payload.clone()))
+    };
     let asked = {
         let (call, of) = (call.clone(), of.clone());
         move || {
@@ -91,6 +96,7 @@ pub fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: 
             </details>
             {move || progress.get().map(bar)}
             {failed}
+            {move || payload.get().map(payload_card)}
             {asked}
         </div>
     }
