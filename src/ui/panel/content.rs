@@ -71,7 +71,7 @@ fn payload(panel: Panel, shown: Shown) -> AnyView {
     view! {
         <div class="panel-content">
             {width::separator(panel, handler)}
-            <header class="panel-head">
+            <div class="panel-head">
                 <h2>{handler.title}</h2>
                 <a
                     class="icon-button"
@@ -83,7 +83,7 @@ fn payload(panel: Panel, shown: Shown) -> AnyView {
                 >
                     {icons::download()}
                 </a>
-            </header>
+            </div>
             <div class="panel-body" role="group" tabindex="0" aria-label=handler.title>
                 {body}
             </div>

@@ -149,7 +149,7 @@ pub fn PanelFrame() -> impl IntoView {
 
 #[component]
 fn Frame(panel: Panel) -> impl IntoView {
-    let frame = NodeRef::<html::Aside>::new();
+    let frame = NodeRef::<html::Div>::new();
     let watch = StoredValue::new(None);
     Effect::new(move |_| {
         if let Some(frame) = frame.get() {
@@ -165,12 +165,12 @@ fn Frame(panel: Panel) -> impl IntoView {
             .with(|shown| shown.as_ref().map(|shown| shown.payload.summary.clone()))
     };
     view! {
-        <aside
+        <div
             node_ref=frame
             id="panel"
             class="panel"
             tabindex="-1"
-            role=move || covers().then_some("dialog")
+            role=move || if covers() { "dialog" } else { "complementary" }
             aria-modal=move || covers().then_some("true")
             aria-label=name
         >
@@ -184,6 +184,6 @@ fn Frame(panel: Panel) -> impl IntoView {
                 {icons::close()}
             </button>
             {lazy(move || content::code(panel))}
-        </aside>
+        </div>
     }
 }

@@ -28,14 +28,15 @@ fn key(handler: &Handler) -> String {
 /// The edge towards the conversation, which can be moved: by dragging it, or with the arrows. A double click puts it back.
 pub fn separator(panel: Panel, handler: &'static Handler) -> AnyView {
     let kept = browser::stored(&key(handler)).and_then(|kept| kept.parse().ok());
-    let width = RwSignal::new(within(kept.unwrap_or(handler.width)));
+    // As it is wanted: the style sheet keeps it within what there is room for, whatever becomes of the window.
+    let width = RwSignal::new(kept.unwrap_or(handler.width));
     Effect::new(move |_| {
         let pixels = [&width.get().to_string(), "px"].concat();
         browser::set_style("panel", "--panel-width", &pixels);
     });
     let keep = move || browser::store(&key(handler), Some(&width.get_untracked().to_string()));
     let pressed = move |event: ev::KeyboardEvent| {
-        let now = width.get_untracked();
+        let now = within(width.get_untracked());
         let new = match event.key().as_str() {
             "ArrowLeft" => now + STEP,
             "ArrowRight" => now.saturating_sub(STEP),
@@ -66,7 +67,7 @@ pub fn separator(panel: Panel, handler: &'static Handler) -> AnyView {
     };
     let put_back = move |_: ev::MouseEvent| {
         browser::store(&key(handler), None);
-        width.set(within(handler.width));
+        width.set(handler.width);
     };
     // Where it covers all there is nothing to be moved.
     let view = move || {
@@ -82,7 +83,7 @@ pub fn separator(panel: Panel, handler: &'static Handler) -> AnyView {
                     aria-controls="panel"
                     aria-valuemin=LEAST
                     aria-valuemax=most()
-                    aria-valuenow=move || width.get()
+                    aria-valuenow=move || within(width.get())
                     on:keydown=pressed
                     on:pointerdown=taken
                     on:pointermove=moved

@@ -55,43 +55,46 @@ fn grid(lines: usize) -> String {
 }
 
 fn marks((index, series): (usize, &Series)) -> AnyView {
-    let mut path = String::new();
-    let mut add = |pieces: &[(&str, u32)]| {
-        for (command, number) in pieces {
-            path.push_str(command);
-            path.push_str(&number.to_string());
-        }
-    };
+    let (mut path, mut dots) = (String::new(), String::new());
     let kind = match &series.marks {
         Marks::Bars(bars) => {
             for bar in bars {
                 let (right, bottom) = (bar.left + bar.width, bar.top + bar.height);
-                add(&[
-                    ("M", bar.left),
-                    (" ", bar.top),
-                    ("H", right),
-                    ("V", bottom),
-                    ("H", bar.left),
-                    ("V", bar.top),
-                ]);
+                path_to(&mut path, "M", bar.left, bar.top);
+                path_to(&mut path, "L", right, bar.top);
+                path_to(&mut path, "L", right, bottom);
+                path_to(&mut path, "L", bar.left, bottom);
+                path.push('Z');
             }
             "chart-bars"
         }
         Marks::Lines(lines) => {
             for points in lines {
-                for (index, point) in points.iter().enumerate() {
-                    add(&[(if index == 0 { "M" } else { "L" }, point.left), (" ", point.top)]);
+                let mut command = "M";
+                for point in points {
+                    path_to(&mut path, command, point.left, point.top);
+                    command = "L";
                 }
+                // One point is no line; a line of no length is a dot.
                 if let [only] = &points[..] {
-                    // A line of no length is a dot.
-                    add(&[("H", only.left)]);
+                    path_to(&mut dots, "M", only.left, only.top);
+                    path_to(&mut dots, "L", only.left, only.top);
                 }
             }
             "chart-line"
         }
     };
-    let class = [kind, " ", &colour(index)].concat();
-    view! { <path class=class d=path/> }.erase()
+    let class = |kind| [kind, " ", &colour(index)].concat();
+    let dots = (!dots.is_empty()).then(|| view! { <path class=class("chart-dots") d=dots/> });
+    view! {
+        <path class=class(kind) d=path/>
+        {dots}
+    }
+    .erase()
+}
+
+fn path_to(path: &mut String, command: &str, left: u32, top: u32) {
+    path.push_str(&[command, &left.to_string(), " ", &top.to_string()].concat());
 }
 
 fn colour(index: usize) -> String {

@@ -25,10 +25,7 @@ pub fn table(table: &Table) -> AnyView {
 pub fn rows(table: &Table) -> AnyView {
     let columns = table.columns.clone();
     let show = move |rows: &[Vec<String>]| {
-        let head: Vec<_> = columns
-            .iter()
-            .map(|column| view! { <th scope="col" class=class(column) dir="auto">{column.name.clone()}</th> })
-            .collect();
+        let head: Vec<_> = columns.iter().map(heading).collect();
         let rows: Vec<_> = rows.iter().map(|row| cells(row, &columns)).collect();
         view! {
             <div class="panel-table" role="region" tabindex="0" aria-label="Table">
@@ -44,7 +41,7 @@ pub fn rows(table: &Table) -> AnyView {
     };
     let missing = table.missing.clone();
     let missing = (!missing.is_empty()).then(|| {
-        view! { <p class="panel-count">{[&missing, " that are not shown here"].concat()}</p> }
+        view! { <p class="panel-count">{["Not shown here: ", &missing].concat()}</p> }
     });
     view! {
         {beginning(table.rows.clone(), FIRST, show)}
@@ -52,6 +49,14 @@ pub fn rows(table: &Table) -> AnyView {
         {missing}
     }
     .erase()
+}
+
+fn heading(column: &Column) -> AnyView {
+    // One without words is a heading of nothing.
+    if column.name.is_empty() {
+        return view! { <td></td> }.erase();
+    }
+    view! { <th scope="col" class=class(column) dir="auto">{column.name.clone()}</th> }.erase()
 }
 
 fn cells(row: &[String], columns: &[Column]) -> AnyView {
