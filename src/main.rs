@@ -8,6 +8,14 @@ use parlor::{
     settings::{Overrides, Settings},
 };
 use tokio::net::TcpListener;
+use tracing_subscriber::EnvFilter;
+
+/// How much is written to the log, unless `PARLOR_LOG` says otherwise.
+const DEFAULT_LOG: &str = "info";
+
+/// rmcp would write down what MCP servers say, word by word, and their addresses with the keys in them. What matters of that is
+/// said by `tools::mcp`.
+const UNHEARD: &str = ",rmcp=off";
 
 /// A self-hosted web chat for LLM agents: one binary, one folder of data, nothing else needed.
 #[derive(Debug, Parser)]
@@ -35,8 +43,9 @@ enum Command {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("PARLOR_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    let filter = std::env::var("PARLOR_LOG").unwrap_or_else(|_| DEFAULT_LOG.into());
+    let filter = EnvFilter::try_new(filter + UNHEARD)
+        .unwrap_or_else(|_| EnvFilter::new(format!("{DEFAULT_LOG}{UNHEARD}")));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

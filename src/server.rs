@@ -19,7 +19,7 @@ use crate::{
     runs::Runs,
     settings::{self, Settings},
     storage::{Storage, StorageError, sqlite::Sqlite},
-    tools::{self, Registry},
+    tools::{self, Registry, mcp},
 };
 
 /// How long a start waits for the end of what an earlier process left running. It takes longer only if storage is in trouble.
@@ -34,6 +34,7 @@ pub struct Server {
     writer: JoinHandle<()>,
     /// The end of what an earlier process left running, if that takes longer than the start waits.
     recovery: Option<JoinHandle<()>>,
+    mcp: Arc<mcp::Servers>,
 }
 
 impl Server {
@@ -64,7 +65,8 @@ impl Server {
             let models = models.clone();
             async move { models.list().await }
         });
-        let tools = tools(&settings, storage.clone(), journal.clone());
+        let mcp = Arc::new(mcp::Servers::start(&settings.mcp));
+        let tools = tools(&settings, storage.clone(), journal.clone()).with_source(mcp.clone());
         let runs = Runs::new(storage.clone(), journal.clone(), models.clone(), tools, &settings);
         let mut recovery = tokio::spawn({
             let runs = runs.clone();
@@ -93,6 +95,7 @@ impl Server {
             app,
             writer,
             recovery,
+            mcp,
         })
     }
 
@@ -111,6 +114,7 @@ impl Server {
             app,
             writer,
             recovery,
+            mcp,
         } = self;
         let storage = app.storage.clone();
         let patience = Duration::from_secs_f64(app.settings.timeouts.shutdown_seconds);
@@ -158,7 +162,12 @@ impl Server {
             writer.await.ok();
             storage.close().await
         });
-        match tidied.await {
+        let let_go = timeout(CLOSING, mcp.shut_down());
+        let (tidied, let_go) = tokio::join!(tidied, let_go);
+        if let_go.is_err() {
+            tracing::warn!("some MCP servers did not let go in time; they are killed");
+        }
+        match tidied {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::warn!(%error, "could not tidy up the database; nothing is lost"),
             Err(_) => tracing::warn!("the database is still busy; the next start tidies it up"),

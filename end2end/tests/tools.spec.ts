@@ -1,3 +1,4 @@
+import { asksFor, desk } from '../support/desk.ts';
 import { expect, test } from '../support/test.ts';
 
 const asksForTheTime = (time_zone: string) => ({
@@ -70,4 +71,32 @@ test('what the model suggests is said with a click, and only once', async ({ cha
   await chat.reload();
   await expect(chat.questions).toHaveCount(2);
   await expect(chips).toHaveCount(0);
+});
+
+test.describe('sources', () => {
+  test.use({ settings: desk('never') });
+
+  test('are a list behind a globe, of what a tool really had', async ({ chat, upstream }) => {
+    const sources = [
+      { title: 'A page', url: 'https://example.org/a' },
+      { title: 'Made up', url: 'https://made.up/' },
+    ];
+    await upstream.script(asksFor('desk_echo', 'See https://example.org/a'));
+    await upstream.script({
+      when: { tool_gave: 'example.org' },
+      steps: [{ text: 'It is so.\n\n<!-- META' }, { text: `DATA:\n${JSON.stringify({ sources })}\n-->` }],
+    });
+    await chat.open();
+    await chat.begin('Is it so?');
+    await chat.done();
+    for (const look of ['live', 'after a reload']) {
+      if (look !== 'live') await chat.reload();
+      await chat.answers.getByText('1 source').click();
+      const links = chat.answers.locator('.sources').getByRole('link');
+      await expect(links, look).toHaveText(['A page']);
+      await expect(links).toHaveAttribute('href', 'https://example.org/a');
+      await expect(links).toHaveAttribute('rel', 'noopener noreferrer nofollow');
+      await expect(chat.answers).not.toContainText('METADATA');
+    }
+  });
 });

@@ -185,17 +185,17 @@ impl Agent {
             Input::ToolEnded { index, done } => self.tool_ended(index, done, at),
             Input::Answered { index, allowed } => self.answered(index, allowed, at),
             Input::Failed(error) => self.failed(error, at),
-            Input::BrokeOff => self.end(RunStatus::Interrupted, Some(broke_off()), at),
+            Input::BrokeOff => self.break_off(RunStatus::Interrupted, broke_off(), at),
             Input::TimedOut(timeout) => {
                 let status = match timeout {
                     Timeout::FirstToken(_) => RunStatus::Failed,
                     Timeout::Silence(_) | Timeout::Run(_) => RunStatus::Interrupted,
                 };
-                self.end(status, Some(timed_out(timeout)), at)
+                self.break_off(status, timed_out(timeout), at)
             }
-            Input::TooLong(limit) => self.end(RunStatus::Failed, Some(too_much(limit)), at),
+            Input::TooLong(limit) => self.break_off(RunStatus::Failed, too_much(limit), at),
             Input::Stop => self.end(RunStatus::Stopped, None, at),
-            Input::ShutDown => self.end(RunStatus::Interrupted, Some(shut_down()), at),
+            Input::ShutDown => self.break_off(RunStatus::Interrupted, shut_down(), at),
         }
     }
 
@@ -289,9 +289,9 @@ impl Agent {
                 let message = format!("{} Trying again...", error.error.message);
                 vec![self.log(EventBody::Status { message }), Effect::Wait(wait)]
             }
-            ModelErrorKind::Broken => self.end(RunStatus::Interrupted, Some(error.error), at),
+            ModelErrorKind::Broken => self.break_off(RunStatus::Interrupted, error.error, at),
             ModelErrorKind::Refused | ModelErrorKind::Unavailable { .. } => {
-                self.end(RunStatus::Failed, Some(error.error), at)
+                self.break_off(RunStatus::Failed, error.error, at)
             }
         }
     }
@@ -316,6 +316,15 @@ impl Agent {
             "the agent made an event that does not follow: {event:?}"
         );
         Effect::Log(event)
+    }
+
+    /// The run ends without a natural end of the model's answer.
+    fn break_off(&mut self, status: RunStatus, error: RunError, at: Timestamp) -> Vec<Effect> {
+        let mut items = Vec::new();
+        self.filter.break_off(&mut items);
+        let mut effects = self.take_in(items);
+        effects.extend(self.end(status, Some(error), at));
+        effects
     }
 
     fn end(&mut self, status: RunStatus, error: Option<RunError>, at: Timestamp) -> Vec<Effect> {

@@ -52,12 +52,16 @@ pub async fn stop_run(message_id: MessageId) -> Result<RunStatus, ApiError> {
 
 /// Answers whether a tool call may begin, for a run that asks. The first answer counts.
 #[server(prefix = "/rpc", endpoint = "answer_approval", input = Json, output = Answered)]
-pub async fn answer_approval(message_id: MessageId, index: usize, allowed: bool) -> Result<(), ApiError> {
+pub async fn answer_approval(
+    message_id: MessageId,
+    index: usize,
+    answer: intent::ApprovalAnswer,
+) -> Result<(), ApiError> {
     let caller = crate::http::caller()?;
     let approval = crate::storage::Approval {
         run: message_id,
         index,
-        allowed,
+        answer,
     };
     caller.answer(caller.app.runs.answer(caller.user_id, approval).await)
 }

@@ -16,7 +16,7 @@ use super::{
     caller::not_found,
     problem::{self, Problem},
 };
-use crate::storage::Approval;
+use crate::{protocol::intent::ApprovalAnswer, storage::Approval};
 
 /// `GET /api/messages/{id}`: also with the id that was announced before the model was called.
 pub async fn get(
@@ -57,7 +57,7 @@ pub async fn stop(
 pub struct Answer {
     /// Which call of the run.
     index: usize,
-    allowed: bool,
+    answer: ApprovalAnswer,
 }
 
 /// `POST /api/runs/{id}/approvals`: answers whether a tool call may begin. The first answer counts.
@@ -68,8 +68,8 @@ pub async fn answer(
 ) -> Result<StatusCode, Problem> {
     let caller = Caller::new(app);
     let run = problem::message_id(path)?;
-    let Json(Answer { index, allowed }) = answer?;
-    let approval = Approval { run, index, allowed };
+    let Json(Answer { index, answer }) = answer?;
+    let approval = Approval { run, index, answer };
     caller.app.runs.answer(caller.user_id, approval).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ConversationId, Json, MessageId, PayloadRef, RunError, RunStatus, Source, SuggestedAction,
-    SuggestedValue, Timestamp, ToolProgress, ToolStatus,
-    flat::{FlatEvent, FlatNotice},
+    SuggestedValue, Timestamp, ToolProgress, ToolStatus, flat::Fields,
 };
 
 /// A place in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.
@@ -22,7 +21,7 @@ impl Position {
 
 /// One entry of a user's log. On the wire it is one flat JSON object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "FlatEvent")]
+#[serde(try_from = "Fields")]
 pub struct Event {
     pub position: Position,
     pub conversation_id: ConversationId,
@@ -168,7 +167,7 @@ pub enum EventBody {
 
 /// What a stream says about itself. It has no position, and the stream ends with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", try_from = "FlatNotice")]
+#[serde(tag = "type", rename_all = "snake_case", try_from = "Fields")]
 pub enum Notice {
     /// The log does not reach back to the position that was asked for: load snapshots again.
     Reset,

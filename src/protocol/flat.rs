@@ -1,18 +1,21 @@
 //! Reading what is flat on the wire: an event or a message is one JSON object, with a word that says which kind it is.
 //!
 //! serde can derive that reading as well (`flatten` with a tagged enum), but what it derives keeps the object in a
-//! buffer of its own and reads from there with a second set of everything, which made the WASM larger. Here the object is
-//! read into a plain struct of all fields that there may be, and the kind then takes those that it needs.
+//! buffer of its own and reads from there with a second set of everything, and a plain struct of all fields that there may
+//! be has code for each of them as well. Both made the WASM larger. Here the object is taken apart into its fields as
+//! they stand, and the kind then reads those that it needs.
+
+use std::fmt;
 
 use serde::{
-    Deserialize,
-    de::{DeserializeOwned, value::StringDeserializer},
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, MapAccess, Visitor},
 };
+use uuid::Uuid;
 
 use super::{
-    AssistantMessage, ConversationId, Event, EventBody, Fraction, Json, Message, MessageBody, MessageId,
-    Node, Notice, Part, PayloadRef, Position, RunError, RunStatus, Source, SuggestedAction, SuggestedValue,
-    Timestamp, ToolCall, ToolProgress, ToolStatus, json,
+    AssistantMessage, ConversationId, Event, EventBody, Json, Message, MessageBody, MessageId, Notice, Part,
+    PayloadRef, Position, RunError, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus, json,
 };
 
 /// Why an object is not one of ours.
@@ -20,49 +23,115 @@ use super::{
 pub enum NotOurs {
     #[error("the field `{0}` is missing")]
     Missing(&'static str),
+    #[error("the field `{0}` can't be read")]
+    Unreadable(&'static str),
     #[error("`{0}` is not known")]
     Unknown(String),
 }
 
-/// Every field of an [`Event`].
-#[derive(Deserialize)]
-pub struct FlatEvent {
-    position: Position,
-    conversation_id: ConversationId,
-    message_id: Option<MessageId>,
-    r#type: String,
-    title: Option<String>,
-    created_at: Option<Timestamp>,
-    ended_at: Option<Timestamp>,
-    model: Option<String>,
-    leaf_id: Option<MessageId>,
-    user_message_id: Option<MessageId>,
-    expected_assistant_message_id: Option<MessageId>,
-    parent_id: Option<MessageId>,
-    text: Option<String>,
-    message: Option<String>,
-    node: Option<usize>,
-    part: Option<usize>,
-    offset: Option<usize>,
-    /// A run's or a tool call's.
-    status: Option<String>,
-    error: Option<RunError>,
-    index: Option<usize>,
-    tool_use_id: Option<String>,
-    tool: Option<String>,
-    input: Option<Json>,
-    label: Option<String>,
-    detail: Option<String>,
-    allowed: Option<bool>,
-    stage: Option<String>,
-    progress: Option<Fraction>,
-    data: Option<Json>,
-    output: Option<String>,
-    payload: Option<PayloadRef>,
-    started_at: Option<Timestamp>,
-    values: Option<Vec<SuggestedValue>>,
-    actions: Option<Vec<SuggestedAction>>,
-    sources: Option<Vec<Source>>,
+/// The fields of an object that have not been read yet.
+pub struct Fields {
+    fields: Vec<(String, Json)>,
+    /// The first thing that was wrong.
+    fault: Option<NotOurs>,
+}
+
+impl Fields {
+    /// Reads a field, if it is there. `null` is not.
+    fn take<T: DeserializeOwned>(&mut self, name: &'static str) -> Option<T> {
+        let read = json::read(self.remove(name)?.as_str().as_bytes());
+        if read.is_err() {
+            self.blame(NotOurs::Unreadable(name));
+        }
+        read.ok()
+    }
+
+    /// Reads a field that must be there. If it isn't, something blank stands in its place until [`Self::finish`]: asking
+    /// after each field whether to go on made the WASM larger.
+    fn need<T: DeserializeOwned + Blank>(&mut self, name: &'static str) -> T {
+        self.take(name).unwrap_or_else(|| {
+            self.blame(NotOurs::Missing(name));
+            T::blank()
+        })
+    }
+
+    fn remove(&mut self, name: &str) -> Option<Json> {
+        let index = self.fields.iter().position(|(of, _)| of == name)?;
+        let (_, value) = self.fields.swap_remove(index);
+        (value.as_str() != "null").then_some(value)
+    }
+
+    fn blame(&mut self, fault: NotOurs) {
+        self.fault.get_or_insert(fault);
+    }
+
+    /// What was read, if nothing was wrong.
+    fn finish<T>(self, read: T) -> Result<T, NotOurs> {
+        match self.fault {
+            None => Ok(read),
+            Some(fault) => Err(fault),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+
+        impl<'de> Visitor<'de> for Object {
+            type Value = Fields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Fields, M::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Fields { fields, fault: None })
+            }
+        }
+
+        deserializer.deserialize_map(Object)
+    }
+}
+
+/// What stands in the place of a field that could not be read. Nobody gets to see it.
+trait Blank {
+    fn blank() -> Self;
+}
+
+macro_rules! blank {
+    ($($type:ty: $blank:expr,)*) => {
+        $(impl Blank for $type {
+            fn blank() -> Self {
+                $blank
+            }
+        })*
+    };
+}
+
+blank! {
+    bool: false,
+    usize: 0,
+    String: String::new(),
+    Json: Json::or_string("0"),
+    Position: Position(0),
+    Timestamp: Timestamp(0),
+    ConversationId: ConversationId(Uuid::nil()),
+    MessageId: MessageId(Uuid::nil()),
+    RunStatus: RunStatus::Failed,
+    ToolStatus: ToolStatus::Unknown,
+    RunError: RunError { code: String::new(), message: String::new(), hint: String::new() },
+    PayloadRef: PayloadRef { payload_id: String::new(), kind: String::new(), summary: String::new() },
+}
+
+impl<T> Blank for Vec<T> {
+    fn blank() -> Self {
+        Self::new()
+    }
 }
 
 /// `fields!(flat => Kind { a, b; c } with d)`: the kind with these fields, of which only those after the semicolon may be
@@ -72,25 +141,19 @@ macro_rules! fields {
         $flat:ident => $($kind:ident)::+ { $($field:ident),* $(; $($optional:ident),*)? } $(with $($read:ident),+)?
     ) => {
         $($kind)::+ {
-            $($field: $flat.$field.ok_or(NotOurs::Missing(stringify!($field)))?,)*
-            $($($optional: $flat.$optional,)*)?
+            $($field: $flat.need(stringify!($field)),)*
+            $($($optional: $flat.take(stringify!($optional)),)*)?
             $($($read,)+)?
         }
     };
 }
 
-/// A status of whichever kind; events of different kinds have different ones.
-fn word<T: DeserializeOwned>(status: Option<String>) -> Result<T, NotOurs> {
-    let status = status.ok_or(NotOurs::Missing("status"))?;
-    let read = T::deserialize(StringDeserializer::<json::Unreadable>::new(status.clone()));
-    read.map_err(|_| NotOurs::Unknown(status))
-}
-
-impl TryFrom<FlatEvent> for Event {
+impl TryFrom<Fields> for Event {
     type Error = NotOurs;
 
-    fn try_from(mut flat: FlatEvent) -> Result<Self, NotOurs> {
-        let body = match flat.r#type.as_str() {
+    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+        let kind: String = flat.need("type");
+        let body = match kind.as_str() {
             "conversation_created" => fields!(flat => EventBody::ConversationCreated { title, created_at }),
             "conversation_renamed" => fields!(flat => EventBody::ConversationRenamed { title }),
             "model_chosen" => fields!(flat => EventBody::ModelChosen { model }),
@@ -107,10 +170,7 @@ impl TryFrom<FlatEvent> for Event {
             "text_delta" => fields!(flat => EventBody::TextDelta { node, part, offset, text }),
             "complete" => fields!(flat => EventBody::Complete { ended_at }),
             "cancelled" => fields!(flat => EventBody::Cancelled { ended_at }),
-            "error" => {
-                let status = word(flat.status.take())?;
-                fields!(flat => EventBody::Error { error, message, ended_at } with status)
-            }
+            "error" => fields!(flat => EventBody::Error { status, error, message, ended_at }),
             "approval_requested" => fields!(flat => EventBody::ApprovalRequested {
                 node, part, index, tool_use_id, tool, input, label; detail
             }),
@@ -122,171 +182,110 @@ impl TryFrom<FlatEvent> for Event {
             }),
             "tool_progress" => {
                 let progress = ToolProgress {
-                    stage: flat.stage.take().unwrap_or_default(),
-                    message: flat.message.take().unwrap_or_default(),
-                    progress: flat.progress.take(),
-                    data: flat.data.take(),
+                    stage: flat.take("stage").unwrap_or_default(),
+                    message: flat.take("message").unwrap_or_default(),
+                    progress: flat.take("progress"),
+                    data: flat.take("data"),
                 };
                 fields!(flat => EventBody::ToolProgress { index, tool_use_id, tool } with progress)
             }
-            "tool_complete" => {
-                let status = word(flat.status.take())?;
-                fields!(flat => EventBody::ToolComplete {
-                    index, tool_use_id, tool, label, output, ended_at; payload
-                } with status)
-            }
+            "tool_complete" => fields!(flat => EventBody::ToolComplete {
+                index, tool_use_id, tool, label, status, output, ended_at; payload
+            }),
             "waiting" => EventBody::Waiting,
             "payload_made" => fields!(flat => EventBody::PayloadMade { node, part, payload }),
             "suggested_values" => fields!(flat => EventBody::SuggestedValues { values }),
             "suggested_actions" => fields!(flat => EventBody::SuggestedActions { actions }),
             "sources" => fields!(flat => EventBody::Sources { sources }),
             "empty" => EventBody::Empty,
-            _ => return Err(NotOurs::Unknown(flat.r#type)),
+            _ => {
+                flat.blame(NotOurs::Unknown(kind));
+                EventBody::Empty
+            }
         };
-        Ok(Self {
-            position: flat.position,
-            conversation_id: flat.conversation_id,
-            message_id: flat.message_id,
-            body,
-        })
+        let event = fields!(flat => Self { position, conversation_id; message_id } with body);
+        flat.finish(event)
     }
 }
 
-/// Every field of a [`Message`].
-#[derive(Deserialize)]
-pub struct FlatMessage {
-    id: MessageId,
-    parent_id: Option<MessageId>,
-    created_at: Timestamp,
-    role: String,
-    text: Option<String>,
-    model: Option<String>,
-    status: Option<RunStatus>,
-    nodes: Option<Vec<Node>>,
-    activity: Option<String>,
-    error: Option<RunError>,
-    suggested_values: Option<Vec<SuggestedValue>>,
-    suggested_actions: Option<Vec<SuggestedAction>>,
-    sources: Option<Vec<Source>>,
-    ended_at: Option<Timestamp>,
-}
-
-impl TryFrom<FlatMessage> for Message {
+impl TryFrom<Fields> for Message {
     type Error = NotOurs;
 
-    fn try_from(flat: FlatMessage) -> Result<Self, NotOurs> {
-        let (id, parent_id, created_at) = (flat.id, flat.parent_id, flat.created_at);
-        let body = FlatBody {
-            role: flat.role,
-            text: flat.text,
-            model: flat.model,
-            status: flat.status,
-            nodes: flat.nodes,
-            activity: flat.activity,
-            error: flat.error,
-            suggested_values: flat.suggested_values,
-            suggested_actions: flat.suggested_actions,
-            sources: flat.sources,
-            ended_at: flat.ended_at,
-        };
-        Ok(Self {
-            id,
-            parent_id,
-            created_at,
-            body: body.try_into()?,
-        })
+    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+        let body = body(&mut flat);
+        let message = fields!(flat => Self { id, created_at; parent_id } with body);
+        flat.finish(message)
     }
 }
 
-/// Every field of a [`MessageBody`].
-#[derive(Deserialize)]
-pub struct FlatBody {
-    role: String,
-    text: Option<String>,
-    model: Option<String>,
-    status: Option<RunStatus>,
-    nodes: Option<Vec<Node>>,
-    activity: Option<String>,
-    error: Option<RunError>,
-    suggested_values: Option<Vec<SuggestedValue>>,
-    suggested_actions: Option<Vec<SuggestedAction>>,
-    sources: Option<Vec<Source>>,
-    ended_at: Option<Timestamp>,
-}
-
-impl TryFrom<FlatBody> for MessageBody {
+impl TryFrom<Fields> for MessageBody {
     type Error = NotOurs;
 
-    fn try_from(mut flat: FlatBody) -> Result<Self, NotOurs> {
-        let suggested_values = flat.suggested_values.take().unwrap_or_default();
-        let suggested_actions = flat.suggested_actions.take().unwrap_or_default();
-        let sources = flat.sources.take().unwrap_or_default();
-        Ok(match flat.role.as_str() {
-            "user" => fields!(flat => Self::User { text }),
-            "assistant" => Self::Assistant(fields!(flat => AssistantMessage {
+    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+        let body = body(&mut flat);
+        flat.finish(body)
+    }
+}
+
+fn body(flat: &mut Fields) -> MessageBody {
+    let role: String = flat.need("role");
+    match role.as_str() {
+        "assistant" => {
+            let suggested_values = flat.take("suggested_values").unwrap_or_default();
+            let suggested_actions = flat.take("suggested_actions").unwrap_or_default();
+            let sources = flat.take("sources").unwrap_or_default();
+            MessageBody::Assistant(fields!(flat => AssistantMessage {
                 model, status, nodes; activity, error, ended_at
-            } with suggested_values, suggested_actions, sources)),
-            _ => return Err(NotOurs::Unknown(flat.role)),
-        })
+            } with suggested_values, suggested_actions, sources))
+        }
+        "user" => fields!(flat => MessageBody::User { text }),
+        _ => {
+            flat.blame(NotOurs::Unknown(role));
+            MessageBody::User { text: String::new() }
+        }
     }
 }
 
-/// Every field of a [`Part`].
-#[derive(Deserialize)]
-pub struct FlatPart {
-    r#type: String,
-    text: Option<String>,
-    tool_use_id: Option<String>,
-    index: Option<usize>,
-    tool: Option<String>,
-    input: Option<Json>,
-    label: Option<String>,
-    detail: Option<String>,
-    status: Option<ToolStatus>,
-    progress: Option<ToolProgress>,
-    output: Option<String>,
-    payload: Option<PayloadRef>,
-    started_at: Option<Timestamp>,
-    ended_at: Option<Timestamp>,
-}
-
-impl TryFrom<FlatPart> for Part {
+impl TryFrom<Fields> for Part {
     type Error = NotOurs;
 
-    fn try_from(flat: FlatPart) -> Result<Self, NotOurs> {
-        Ok(match flat.r#type.as_str() {
+    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+        let kind: String = flat.need("type");
+        let part = match kind.as_str() {
             "thinking" => fields!(flat => Self::Thinking { text }),
             "text" => fields!(flat => Self::Text { text }),
             "payload" => fields!(flat => Self::Payload { payload }),
             "tool_call" => Self::ToolCall(Box::new(fields!(flat => ToolCall {
                 tool_use_id, index, tool, input, label, status; detail, progress, output, payload, started_at, ended_at
             }))),
-            _ => return Err(NotOurs::Unknown(flat.r#type)),
-        })
+            _ => {
+                flat.blame(NotOurs::Unknown(kind));
+                Self::Text { text: String::new() }
+            }
+        };
+        flat.finish(part)
     }
 }
 
-/// Every field of a [`Notice`].
-#[derive(Deserialize)]
-pub struct FlatNotice {
-    r#type: String,
-}
-
-impl TryFrom<FlatNotice> for Notice {
+impl TryFrom<Fields> for Notice {
     type Error = NotOurs;
 
-    fn try_from(FlatNotice { r#type }: FlatNotice) -> Result<Self, NotOurs> {
-        match r#type.as_str() {
-            "reset" => Ok(Self::Reset),
-            "unavailable" => Ok(Self::Unavailable),
-            _ => Err(NotOurs::Unknown(r#type)),
+    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+        let kind: String = flat.need("type");
+        match kind.as_str() {
+            "reset" => flat.finish(Self::Reset),
+            "unavailable" => flat.finish(Self::Unavailable),
+            _ => Err(NotOurs::Unknown(kind)),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::{Fraction, Node, Source, SuggestedValue},
+        *,
+    };
 
     fn progress() -> ToolProgress {
         ToolProgress {

@@ -38,6 +38,23 @@ pub struct Continue {
     pub message_id: MessageId,
 }
 
+/// A person's answer to whether a tool call may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalAnswer {
+    Allow,
+    /// This call, and every later one of the same tool in the same conversation.
+    Always,
+    Deny,
+}
+
+impl ApprovalAnswer {
+    /// Whether the call that was asked about may begin.
+    pub fn allows(self) -> bool {
+        self != Self::Deny
+    }
+}
+
 /// What became of an intent that starts a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Started {

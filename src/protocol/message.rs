@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     MessageId, PayloadRef, Source, SuggestedAction, SuggestedValue, Timestamp, ToolCall, ToolStatus,
-    flat::{FlatBody, FlatMessage, FlatPart},
+    flat::Fields,
 };
 
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "FlatMessage")]
+#[serde(try_from = "Fields")]
 pub struct Message {
     pub id: MessageId,
     /// The message that this one answers or follows; `None` for a conversation's first.
@@ -21,7 +21,7 @@ pub struct Message {
 
 /// What differs by who wrote the message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "role", rename_all = "snake_case", try_from = "FlatBody")]
+#[serde(tag = "role", rename_all = "snake_case", try_from = "Fields")]
 // There are as many answers as questions, and a box would be one more thing to read in the browser.
 #[allow(clippy::large_enum_variant)]
 pub enum MessageBody {
@@ -67,7 +67,7 @@ pub struct Node {
 
 /// A piece of a node. Its place in the node is the order in which the model produced it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", try_from = "FlatPart")]
+#[serde(tag = "type", rename_all = "snake_case", try_from = "Fields")]
 pub enum Part {
     /// The model's reasoning, as Markdown.
     Thinking { text: String },

@@ -1,9 +1,9 @@
 //! A person's answer to a run that asks whether a tool call may begin.
 
-use super::{Runs, StartError};
+use super::{Runs, StartError, unavailable};
 use crate::{
     journal::JournalError,
-    protocol::UserId,
+    protocol::{UserId, intent::ApprovalAnswer},
     storage::{Approval, Change, Refusal, RunKey},
 };
 
@@ -15,28 +15,35 @@ impl Runs {
     ///
     /// If there is no such call, or storage does not work. Then the run still asks.
     pub async fn answer(&self, user_id: UserId, approval: Approval) -> Result<(), StartError> {
-        let Approval { run, index, allowed } = approval;
+        let Approval { run, index, answer } = approval;
+        let message = self.0.storage.message(user_id, run).await.map_err(unavailable)?;
+        let not_found = || JournalError::Refused(Refusal::NotFound);
+        let (conversation_id, message) = message.ok_or_else(not_found)?;
+        let mut calls = message
+            .assistant()
+            .into_iter()
+            .flat_map(|answer| answer.tool_calls());
+        let call = calls.find(|call| call.index == index).ok_or_else(not_found)?;
+        if answer == ApprovalAnswer::Always {
+            let tool = call.tool.clone();
+            let allow = Change::AllowTool {
+                user_id,
+                conversation_id,
+                tool,
+            };
+            self.0.journal.submit(allow).await?;
+        }
+        let key = RunKey {
+            user_id,
+            conversation_id,
+            message_id: run,
+        };
         loop {
             self.check_open()?;
             // At work with other calls meanwhile, it takes the answer itself.
-            if self.0.at_work.answer(user_id, run, index, allowed).await {
+            if self.0.at_work.answer(user_id, run, index, answer).await {
                 return Ok(());
             }
-            let Some(stored) = self
-                .0
-                .storage
-                .run(user_id, run)
-                .await
-                .map_err(super::unavailable)?
-            else {
-                return Err(JournalError::Refused(Refusal::NotFound).into());
-            };
-            let RunKey { conversation_id, .. } = stored.key;
-            let key = RunKey {
-                user_id,
-                conversation_id,
-                message_id: run,
-            };
             match self.begin(key, Change::Answer { user_id, approval }).await {
                 // Between the two it has come to work again.
                 Err(StartError::Journal(JournalError::Refused(Refusal::RunActive))) => {

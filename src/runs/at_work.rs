@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    protocol::{MessageId, UserId},
+    protocol::{MessageId, UserId, intent::ApprovalAnswer},
     storage::RunKey,
 };
 
@@ -41,7 +41,7 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct Answer {
     pub index: usize,
-    pub allowed: bool,
+    pub answer: ApprovalAnswer,
     /// Told when it is committed; dropped if the run was not at work any more.
     pub done: oneshot::Sender<()>,
 }
@@ -87,13 +87,19 @@ impl AtWork {
 
     /// Gives a run of a user the person's answer, if it is at work; waits until that is committed, or the run is not at work
     /// any more (then it has not heard it).
-    pub async fn answer(&self, user_id: UserId, run: MessageId, index: usize, allowed: bool) -> bool {
+    pub async fn answer(
+        &self,
+        user_id: UserId,
+        run: MessageId,
+        index: usize,
+        answer: ApprovalAnswer,
+    ) -> bool {
         let entry = self.entries().get(&run).cloned();
         let Some(entry) = entry.filter(|entry| entry.user_id == user_id) else {
             return false;
         };
         let (done, committed) = oneshot::channel();
-        let answer = Answer { index, allowed, done };
+        let answer = Answer { index, answer, done };
         let heard = entry.answers.send(answer).await.is_ok() && committed.await.is_ok();
         if !heard {
             self.ended(run).await;

@@ -1,6 +1,6 @@
 //! Performs one run: feeds the agent what happens and does what it says, until it ends or has to wait for a person.
 
-use std::{future::pending, time::Duration};
+use std::{future::pending, sync::Arc, time::Duration};
 
 use tokio::{
     sync::{mpsc, oneshot},
@@ -10,6 +10,7 @@ use tokio::{
 
 use super::{
     Inner,
+    allowed::Allowed,
     at_work::{Answer, Place},
     awaited::Awaited,
     history,
@@ -19,7 +20,7 @@ use crate::{
     clock,
     journal::JournalError,
     pages::{self, Known},
-    protocol::{AssistantMessage, EventBody, Message, MessageBody, ToolProgress},
+    protocol::{AssistantMessage, EventBody, Message, MessageBody, ToolProgress, intent::ApprovalAnswer},
     providers::{ModelEvent, ModelRequest},
     storage::{Change, PageSize, RunKey, Storage, StorageError},
     tools::{self, Offer},
@@ -44,6 +45,7 @@ struct Driver<'a> {
     runs: &'a Inner,
     run: RunKey,
     agent: Agent,
+    toolbox: Arc<Allowed>,
     /// The messages that lead to it, oldest first.
     history: Vec<Message>,
     offer: Offer,
@@ -85,13 +87,16 @@ impl<'a> Driver<'a> {
                 instructions: &runs.agent.instructions,
             },
         );
-        let toolbox = std::sync::Arc::new(offer.clone());
+        let read = || runs.storage.allowed_tools(run.user_id, run.conversation_id);
+        let always = runs.insist("what is allowed in a conversation", read).await?;
+        let toolbox = Arc::new(Allowed::new(offer.clone(), always));
         let (reporter, reports) = mpsc::channel(REPORTS);
         let now = Instant::now();
         Some(Self {
             runs,
             run,
-            agent: Agent::new(answer, toolbox, runs.agent.max_iterations),
+            agent: Agent::new(answer, toolbox.clone(), runs.agent.max_iterations),
+            toolbox,
             history,
             offer,
             prompt,
@@ -231,10 +236,7 @@ impl<'a> Driver<'a> {
             () = self.runs.shutdown.cancelled() => Input::ShutDown,
             // Before the model: one that always has something to say would never let it come to its turn.
             () = tokio::time::sleep_until(self.deadline) => Input::TimedOut(Timeout::Run(run_limit)),
-            Some(Answer { index, allowed, done }) = place.answers.recv() => {
-                self.answered = Some(done);
-                Input::Answered { index, allowed }
-            }
+            Some(answer) = place.answers.recv() => self.answer(answer),
             Some(ended) = self.tools.join_next() => match ended {
                 Ok((index, done)) => Input::ToolEnded { index, done },
                 // Panics are caught in it, and only the end of the run aborts it.
@@ -248,6 +250,19 @@ impl<'a> Driver<'a> {
             () = tokio::time::sleep_until(self.last_sign + limit), if self.awaited.is_model() => {
                 Input::TimedOut(patience)
             }
+        }
+    }
+
+    fn answer(&mut self, Answer { index, answer, done }: Answer) -> Input {
+        let mut calls = self.agent.message().tool_calls();
+        let asked = calls.find(|call| call.index == index);
+        if let (ApprovalAnswer::Always, Some(call)) = (answer, asked) {
+            self.toolbox.allow(&call.tool);
+        }
+        self.answered = Some(done);
+        Input::Answered {
+            index,
+            allowed: answer.allows(),
         }
     }
 

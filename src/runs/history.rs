@@ -177,7 +177,7 @@ fn tell_apart(messages: &mut [ModelMessage]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{MessageId, Node, Part, Timestamp};
+    use crate::protocol::{Json, MessageId, Node, Part, Timestamp};
 
     fn thinking(text: &str) -> Part {
         Part::Thinking { text: text.into() }
@@ -235,5 +235,104 @@ mod tests {
         };
         assert!(question.starts_with("Why?\n\n("), "{question}");
         assert!(question.ends_with("The sky scat)"), "{question}");
+    }
+
+    fn call(id: &str, output: Option<&str>, status: ToolStatus) -> Part {
+        Part::ToolCall(Box::new(ToolCall {
+            tool_use_id: id.into(),
+            index: 0,
+            tool: "look".into(),
+            input: Json::or_string("{}"),
+            label: "Looked".into(),
+            detail: None,
+            status,
+            progress: None,
+            output: output.map(Into::into),
+            payload: None,
+            started_at: None,
+            ended_at: None,
+        }))
+    }
+
+    fn gave(id: &str, output: &str) -> ModelMessage {
+        ModelMessage::Tool {
+            tool_use_id: id.into(),
+            output: output.into(),
+        }
+    }
+
+    /// The texts, and the ids of the calls, of what the model said.
+    fn said(message: &ModelMessage) -> (&str, Vec<&str>) {
+        match message {
+            ModelMessage::Assistant { text, tool_calls } => {
+                (text, tool_calls.iter().map(|call| call.id.as_str()).collect())
+            }
+            other => panic!("not the model's: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_call_is_followed_by_what_it_gave_and_nothing_else_is_asked_for() {
+        let first = [
+            thinking("Hm."),
+            text("Let me look."),
+            call("a", Some("x"), ToolStatus::Complete),
+        ];
+        let second = [
+            call("b", Some("no"), ToolStatus::Failed),
+            call("c", Some("y"), ToolStatus::Complete),
+        ];
+        let shown = shown(&[&first, &second]);
+        assert_eq!(said(&shown[1]), ("Let me look.", vec!["a"]));
+        assert_eq!(shown[2], gave("a", "x"));
+        assert_eq!(said(&shown[3]), ("", vec!["b", "c"]));
+        assert_eq!(shown[4..], [gave("b", "no"), gave("c", "y")]);
+    }
+
+    #[test]
+    fn calls_that_have_given_nothing_are_said_to_have_been_broken_off() {
+        let lost = [
+            call("a", None, ToolStatus::Unknown),
+            call("b", None, ToolStatus::Stopped),
+            call("c", None, ToolStatus::Waiting),
+        ];
+        let shown = shown(&[&lost]);
+        let outputs: Vec<&str> = shown[2..]
+            .iter()
+            .map(|message| match message {
+                ModelMessage::Tool { output, .. } => output.as_str(),
+                other => panic!("not a tool's: {other:?}"),
+            })
+            .collect();
+        assert!(outputs[0].contains("unknown"), "{outputs:?}");
+        assert!(outputs[1].contains("stopped"), "{outputs:?}");
+        assert!(outputs[2].contains("not made"), "{outputs:?}");
+    }
+
+    #[test]
+    fn a_text_that_breaks_off_after_a_tool_is_asked_to_go_on_by_itself() {
+        let used = [text("Let me look."), call("a", Some("x"), ToolStatus::Complete)];
+        let shown = shown(&[&used, &[text("It is")]]);
+        assert_eq!(said(&shown[3]), ("It is", vec![]));
+        assert_eq!(shown[4], ModelMessage::User(GO_ON.into()));
+    }
+
+    #[test]
+    fn calls_with_the_same_id_are_told_apart() {
+        let mut begun = AssistantMessage::started("x/m");
+        let parts = vec![call("a", Some("x"), ToolStatus::Complete)];
+        begun.nodes = vec![
+            Node { parts: parts.clone() },
+            Node { parts: parts.clone() },
+            Node { parts },
+        ];
+        let shown = messages_for("", &[], &begun);
+        let ids: Vec<Vec<&str>> = shown[1..]
+            .iter()
+            .step_by(2)
+            .map(|message| said(message).1)
+            .collect();
+        assert_eq!(ids, [["a"], ["a1"], ["a2"]]);
+        assert_eq!((&shown[4], &shown[6]), (&gave("a1", "x"), &gave("a2", "x")));
     }
 }

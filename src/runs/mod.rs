@@ -30,6 +30,7 @@ use crate::{
     tools::Registry,
 };
 
+mod allowed;
 mod approval;
 mod at_work;
 mod awaited;
@@ -64,6 +65,16 @@ pub enum StartError {
 fn unavailable(error: StorageError) -> JournalError {
     tracing::error!(%error, "storage");
     JournalError::Unavailable(error.trouble())
+}
+
+/// What a change that starts a run has started.
+fn started(outcome: Outcome) -> Result<Started, StartError> {
+    match outcome {
+        Outcome::Started { started, .. } => Ok(started),
+        Outcome::Done | Outcome::Deleted { .. } | Outcome::Forgotten => {
+            Err(JournalError::Refused(Refusal::NotFound).into())
+        }
+    }
 }
 
 impl Inner {
@@ -152,15 +163,12 @@ impl Runs {
             conversation_id,
             message_id: start.run,
         };
-        self.begin(
-            run,
-            Change::Send {
-                user_id,
-                intent,
-                start,
-            },
-        )
-        .await
+        let change = Change::Send {
+            user_id,
+            intent,
+            start,
+        };
+        started(self.begin(run, change).await?)
     }
 
     /// Starts a run that answers once more what a message answered.
@@ -179,15 +187,12 @@ impl Runs {
             conversation_id,
             message_id: start.run,
         };
-        self.begin(
-            run,
-            Change::Regenerate {
-                user_id,
-                intent,
-                start,
-            },
-        )
-        .await
+        let change = Change::Regenerate {
+            user_id,
+            intent,
+            start,
+        };
+        started(self.begin(run, change).await?)
     }
 
     /// Goes on with an answer that did not come to its end.
@@ -203,15 +208,12 @@ impl Runs {
             conversation_id: intent.conversation_id,
             message_id: intent.message_id,
         };
-        self.begin(
-            run,
-            Change::Continue {
-                user_id,
-                intent,
-                fingerprint,
-            },
-        )
-        .await
+        let change = Change::Continue {
+            user_id,
+            intent,
+            fingerprint,
+        };
+        started(self.begin(run, change).await?)
     }
 
     fn check_open(&self) -> Result<(), StartError> {
@@ -244,11 +246,11 @@ impl Runs {
         })
     }
 
-    /// Makes the change that starts a run, and drives the run to its end.
+    /// Makes the change that starts a run, or has it go on, and drives the run to its end.
     ///
     /// All of it happens in a task of its own: who asked may go away at any moment, and a run that is committed must be driven
     /// all the same. The run can be stopped from before it is committed on, since whoever hears of it may stop it.
-    async fn begin(&self, run: RunKey, change: Change) -> Result<Started, StartError> {
+    async fn begin(&self, run: RunKey, change: Change) -> Result<Outcome, StartError> {
         let (answer, answered) = oneshot::channel();
         let runs = self.clone();
         tokio::spawn(async move {
@@ -271,15 +273,8 @@ impl Runs {
             drop(place);
             crash_point!("runs::left");
         });
-        match answered
-            .await
-            .map_err(|_| JournalError::Unavailable(Trouble::Other))??
-        {
-            Outcome::Started { started, .. } => Ok(started),
-            Outcome::Done | Outcome::Deleted { .. } | Outcome::Forgotten => {
-                Err(JournalError::Refused(Refusal::NotFound).into())
-            }
-        }
+        let gone = JournalError::Unavailable(Trouble::Other);
+        Ok(answered.await.map_err(|_| gone)??)
     }
 
     async fn drive(&self, run: RunKey, place: &mut Place) {

@@ -4,7 +4,7 @@
 //! It holds no secrets in clear: keys are [`Secret`]s, which print as dots.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt, fs, io,
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -13,8 +13,12 @@ use std::{
 
 use serde::Deserialize;
 
-pub use self::tools::{FetchWebpage, Pubmed, SearchProvider, Tools, WebSearch};
+pub use self::{
+    mcp::McpServer,
+    tools::{FetchWebpage, Pubmed, SearchProvider, Tools, WebSearch},
+};
 
+pub mod mcp;
 mod tools;
 
 #[cfg(test)]
@@ -39,6 +43,8 @@ pub struct Settings {
     pub endpoints: Vec<Endpoint>,
     pub agent: Agent,
     pub tools: Tools,
+    /// Servers of tools.
+    pub mcp: Vec<McpServer>,
     pub limits: Limits,
     pub timeouts: Timeouts,
     pub log: Log,
@@ -283,6 +289,8 @@ pub enum SettingsError {
     NotLoopback(SocketAddr),
     #[error("two endpoints have the name “{0}”: the names make the models' ids, so give each its own")]
     SameName(String),
+    #[error("two MCP servers have the name “{0}”: the names begin the tools' names, so give each its own")]
+    SameMcpName(String),
     #[error(
         "the setting {0} must be a number of seconds above 0 (a billionth at least, a hundred years at most)"
     )]
@@ -334,6 +342,9 @@ impl Settings {
             .endpoints
             .extend(endpoint_from_environment(&settings.endpoints, env));
         settings.tools.read_keys(env);
+        for server in &mut settings.mcp {
+            server.fill(env);
+        }
         settings.server.addr = overrides.addr.unwrap_or(settings.server.addr);
         if let Some(data) = &overrides.data {
             settings.server.data.clone_from(data);
@@ -357,13 +368,11 @@ impl Settings {
         if !self.server.addr.ip().is_loopback() {
             return Err(SettingsError::NotLoopback(self.server.addr));
         }
-        for (index, endpoint) in self.endpoints.iter().enumerate() {
-            if self.endpoints[..index]
-                .iter()
-                .any(|other| other.name == endpoint.name)
-            {
-                return Err(SettingsError::SameName(endpoint.name.clone()));
-            }
+        if let Some(name) = said_twice(self.endpoints.iter().map(|endpoint| &endpoint.name)) {
+            return Err(SettingsError::SameName(name.clone()));
+        }
+        if let Some(name) = said_twice(self.mcp.iter().map(|server| &server.name)) {
+            return Err(SettingsError::SameMcpName(name.clone()));
         }
         let spans = [
             ("timeouts.connect_seconds", self.timeouts.connect_seconds),
@@ -384,6 +393,12 @@ impl Settings {
         }
         self.tools.check()
     }
+}
+
+fn said_twice<'a>(names: impl Iterator<Item = &'a String>) -> Option<&'a String> {
+    let mut said = BTreeSet::new();
+    let mut names = names;
+    names.find(|name| !said.insert(*name))
 }
 
 /// Whether so many seconds can be waited for: a timer needs a moment at least, and a moment that the clock reaches.

@@ -127,6 +127,28 @@ fn what_can_not_be_used_is_named() {
         ("[tools.web_search]\nprovider = 'altavista'", "unknown variant"),
         ("[tools.pubmed]\nbase_url = 'eutils'", "tools.pubmed.base_url"),
         ("[tools]\nfetch = 1", "unknown field `fetch`"),
+        (
+            "[[mcp]]\nname = 'a'\nurl = 'x'\n[[mcp]]\nname = 'a'\nurl = 'y'",
+            "two MCP servers have the name “a”",
+        ),
+        ("[[mcp]]\nname = 'A b'\nurl = 'x'", "can't have the name “A b”"),
+        ("[[mcp]]\nname = 'a'", "needs either command"),
+        (
+            "[[mcp]]\nname = 'a'\nurl = 'x'\ncommand = 'y'",
+            "needs either command",
+        ),
+        (
+            "[[mcp]]\nname = 'a'\nurl = 'x'\nenv = { K = 'v' }",
+            "needs either command",
+        ),
+        (
+            "[[mcp]]\nname = 'a'\nurl = 'x'\ntimeout_seconds = 0",
+            "timeout_seconds of the MCP server “a”",
+        ),
+        (
+            "[[mcp]]\nname = 'a'\nurl = 'x'\nadress = 'y'",
+            "unknown field `adress`",
+        ),
     ];
     for (file, part) in cases {
         let error = read(file, &[]).unwrap_err().to_string();
@@ -140,6 +162,56 @@ fn what_can_not_be_used_is_named() {
 fn the_file_that_comes_with_parlor_says_where_pubmed_is() {
     let line = format!("# base_url = \"{}\"", Pubmed::default().base_url);
     assert!(include_str!("../../Leptos.toml").contains(&line), "{line}");
+}
+
+/// The file that comes with Parlor has examples of what has no default.
+#[test]
+fn the_examples_of_mcp_servers_are_understood() {
+    let file = include_str!("../../Leptos.toml");
+    let example = file.lines().skip_while(|line| *line != "# [[mcp]]");
+    let example = example.take_while(|line| line.starts_with('#'));
+    let example: Vec<&str> = example.map(|line| line.trim_start_matches(['#', ' '])).collect();
+    let env = [("FILES_TOKEN", "t1"), ("TICKETS_AUTHORIZATION", "Bearer t2")];
+    let settings = read(&example.join("\n"), &env).unwrap();
+    let variables = |name: &str, value: &str, variable: &str| mcp::Variables {
+        values: [(name.to_owned(), Secret(value.into()))].into(),
+        from: [(name.to_owned(), variable.to_owned())].into(),
+    };
+    let files = McpServer {
+        name: "files".into(),
+        reached: mcp::Reached::Command {
+            command: "npx".into(),
+            args: ["-y", "@modelcontextprotocol/server-filesystem", "/home/me/notes"]
+                .map(Into::into)
+                .into(),
+            env: variables("API_TOKEN", "t1", "FILES_TOKEN"),
+        },
+        approval: None,
+        timeout: Duration::from_secs(60),
+        disabled_tools: vec![],
+    };
+    let tickets = McpServer {
+        name: "tickets".into(),
+        reached: mcp::Reached::Url {
+            url: "https://tickets.example/mcp".into(),
+            headers: variables("Authorization", "Bearer t2", "TICKETS_AUTHORIZATION"),
+        },
+        approval: Some(mcp::Approval::Ask),
+        timeout: Duration::from_secs(60),
+        disabled_tools: vec!["delete_everything".into()],
+    };
+    assert_eq!(settings.mcp, [files, tickets]);
+}
+
+#[test]
+fn what_an_mcp_server_is_given_is_never_printed() {
+    let file = "[[mcp]]\nname = 'a'\ncommand = 'x'\nargs = ['--key=hush1']\nenv = { K = 'hush2' }\nenv_from = { L = 'V' }\n\
+                [[mcp]]\nname = 'b'\nurl = 'http://hush4@x/mcp?key=hush5'\nheaders = { h = 'hush6' }\n";
+    let settings = read(file, &[("V", "hush3")]).unwrap();
+    assert_eq!(settings.mcp[0].variables().values["L"], Secret("hush3".into()));
+    let printed = format!("{settings:?}");
+    assert!(!printed.contains("hush"), "{printed}");
+    assert!(printed.contains("x/mcp"), "{printed}");
 }
 
 /// The file that comes with Parlor names every setting with its default, behind a `#`.
@@ -159,6 +231,13 @@ fn the_file_that_comes_with_parlor_says_the_defaults() {
         "# provider",
         "# url",
         "# email",
+        "# command",
+        "# args",
+        "# env_from",
+        "# url",
+        "# approval",
+        "# timeout_seconds",
+        "# disabled_tools",
     ];
     let uncommented: Vec<&str> = file
         .lines()

@@ -13,7 +13,7 @@ use crate::protocol::{
     AssistantMessage, ConversationId, ConversationList, Event, EventBody, Memory, MemoryId, Message,
     MessageId, OlderMessages, Payload, PayloadRef, Position, RunStatus, Timestamp, Transcript, UserId,
     conversation_list::ListCursor,
-    intent::{Continue, Regenerate, SendMessage, Started},
+    intent::{ApprovalAnswer, Continue, Regenerate, SendMessage, Started},
 };
 
 pub use self::error::{StorageError, Trouble};
@@ -76,6 +76,12 @@ pub enum Change {
     },
     /// A person answers a run that waits, and it goes on.
     Answer { user_id: UserId, approval: Approval },
+    /// A person allows a tool once for all in a conversation.
+    AllowTool {
+        user_id: UserId,
+        conversation_id: ConversationId,
+        tool: String,
+    },
     /// The end of a run: its last events, its final message and its status.
     End {
         run: RunKey,
@@ -131,7 +137,7 @@ pub struct Approval {
     pub run: MessageId,
     /// Which of the run's calls.
     pub index: usize,
-    pub allowed: bool,
+    pub answer: ApprovalAnswer,
 }
 
 /// How a run starts, besides what its intent says.
@@ -295,6 +301,13 @@ pub trait Storage: Send + Sync + 'static {
         user_id: UserId,
         conversation_id: ConversationId,
     ) -> Result<Vec<PayloadRef>, StorageError>;
+
+    /// The tools that a person has allowed once for all in a conversation.
+    async fn allowed_tools(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Vec<String>, StorageError>;
 
     /// One message and the conversation that it is in.
     async fn message(

@@ -87,7 +87,12 @@ mod tests {
     async fn what_is_disabled_is_not_there() {
         let disable = |settings: &mut Settings| {
             settings.tools.pubmed.enabled = false;
-            settings.tools.disabled = vec!["remember".into(), "forget".into(), "telepathy".into()];
+            settings.tools.disabled = vec![
+                "remember".into(),
+                "forget".into(),
+                "fetch_webpage".into(),
+                "telepathy".into(),
+            ];
         };
         assert_eq!(
             names(disable).await,

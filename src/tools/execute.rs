@@ -38,8 +38,8 @@ pub async fn execute(
         outcome = timeout(terms.timeout, running) => outcome,
         never = listen(heard, progress) => match never {},
     };
-    let mut result = match outcome {
-        Ok(Ok(result)) => result?,
+    let result = match outcome {
+        Ok(Ok(result)) => result,
         Ok(Err(_)) => {
             tracing::error!(tool = %tool.spec().name, "a tool panicked");
             return Err(ToolError::new("A fault in the tool broke it off."));
@@ -51,8 +51,16 @@ pub async fn execute(
             )));
         }
     };
-    shorten(&mut result.text, terms.output_bytes);
-    Ok(result)
+    match result {
+        Ok(mut result) => {
+            shorten(&mut result.text, terms.output_bytes);
+            Ok(result)
+        }
+        Err(mut error) => {
+            shorten(&mut error.0, terms.output_bytes);
+            Err(error)
+        }
+    }
 }
 
 /// Passes on what a tool says, not more often than it is worth.

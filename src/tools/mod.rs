@@ -8,6 +8,7 @@ pub mod calculate;
 pub mod current_time;
 mod execute;
 pub mod fetch_webpage;
+pub mod mcp;
 pub mod memory;
 mod pace;
 mod payload;
@@ -26,6 +27,7 @@ pub mod web_search;
 use std::{borrow::Cow, fmt, time::Duration};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -33,7 +35,7 @@ use serde_json::Value;
 pub use self::{
     built_in::built_in,
     execute::execute,
-    registry::{Offer, Registry},
+    registry::{Offer, Registry, ToolSource},
 };
 use crate::{
     agent::Plan,
@@ -145,6 +147,17 @@ pub struct ToolResult {
     pub text: String,
     /// For the person, in a panel.
     pub payload: Option<NewPayload>,
+    /// For the person: images and other files.
+    pub attachments: Vec<NewAttachment>,
+}
+
+/// A file that a tool gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewAttachment {
+    /// Such as `image/png`.
+    pub media_type: String,
+    pub name: String,
+    pub data: Bytes,
 }
 
 /// Something to be shown in a panel.
@@ -157,7 +170,10 @@ pub struct NewPayload {
 
 impl From<String> for ToolResult {
     fn from(text: String) -> Self {
-        Self { text, payload: None }
+        Self {
+            text,
+            ..Self::default()
+        }
     }
 }
 

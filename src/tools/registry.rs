@@ -1,6 +1,6 @@
 //! Which tools there are, and which of them a run may use.
 
-use std::{fmt, sync::Arc};
+use std::{collections::HashSet, fmt, sync::Arc};
 
 use super::{AnyTool, Tool, Typed};
 use crate::{
@@ -12,6 +12,13 @@ use crate::{
 #[derive(Clone, Default)]
 pub struct Registry {
     tools: Vec<Arc<dyn AnyTool>>,
+    sources: Vec<Arc<dyn ToolSource>>,
+}
+
+/// Where tools come from that are not always the same.
+pub trait ToolSource: Send + Sync {
+    /// Those that there are now.
+    fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
 }
 
 /// The tools that a run may use.
@@ -55,9 +62,19 @@ impl Registry {
         self
     }
 
+    /// Adds tools that come and go. Of those with the same name, the first is used.
+    pub fn with_source(mut self, source: Arc<dyn ToolSource>) -> Self {
+        self.sources.push(source);
+        self
+    }
+
     /// What a run is offered.
     pub fn offer(&self) -> Offer {
-        Offer(self.tools.clone())
+        let others = self.sources.iter().flat_map(|source| source.tools());
+        let mut names = HashSet::new();
+        let mut tools: Vec<_> = self.tools.iter().cloned().chain(others).collect();
+        tools.retain(|tool| names.insert(tool.spec().name.clone()));
+        Offer(tools)
     }
 }
 
@@ -91,5 +108,34 @@ impl Toolbox for Offer {
                 ))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::tools::current_time::CurrentTime;
+
+    /// What there is at the moment.
+    #[derive(Default)]
+    struct Source(Mutex<Vec<Arc<dyn AnyTool>>>);
+
+    impl ToolSource for Source {
+        fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
+            self.0.lock().unwrap().clone()
+        }
+    }
+
+    #[test]
+    fn a_run_is_offered_what_its_sources_have_when_it_begins() {
+        let source = Arc::new(Source::default());
+        let registry = Registry::default().with_source(source.clone());
+        let before = registry.offer();
+        source.0.lock().unwrap().push(Arc::new(Typed::new(CurrentTime)));
+        assert_eq!((before.specs().len(), registry.offer().specs().len()), (0, 1));
+        // The same name twice would be refused by the model server.
+        assert_eq!(registry.with(CurrentTime).offer().specs().len(), 1);
     }
 }

@@ -30,7 +30,7 @@ use std::{
 use futures::FutureExt;
 use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
 
-use super::{browser, erase::Erase, not_found};
+use super::{browser, erase::Erase, not_found, transcript};
 
 /// Makes a view, once it is here.
 pub type Code = Arc<dyn Fn() -> AnyView + Send + Sync>;
@@ -51,12 +51,14 @@ type Loading = Pin<Box<dyn Future<Output = Result<Code, NotLoaded>>>>;
 pub fn lazy<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
     load: impl Fn() -> F + Send + Sync + 'static,
 ) -> AnyView {
-    Lazy {
-        load: Arc::new(move || Box::pin(load())),
-        code: Arc::default(),
-        failed: RwSignal::new(false),
-    }
-    .show()
+    Lazy::new(load).show(true)
+}
+
+/// The same for a part of something that is shown already: while it is loaded, nothing is said.
+pub fn lazy_part<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
+    load: impl Fn() -> F + Send + Sync + 'static,
+) -> AnyView {
+    Lazy::new(load).show(false)
 }
 
 #[derive(Clone)]
@@ -68,10 +70,21 @@ struct Lazy {
 }
 
 impl Lazy {
-    fn show(self) -> AnyView {
+    fn new<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
+        load: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            load: Arc::new(move || Box::pin(load())),
+            code: Arc::default(),
+            failed: RwSignal::new(false),
+        }
+    }
+
+    fn show(self, says_so: bool) -> AnyView {
         self.load();
         let view = move || match (self.failed.get(), self.code.get()) {
             (_, Some(code)) => code(),
+            (false, None) if !says_so => ().into_any(),
             (false, None) => {
                 view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase()
             }
@@ -117,7 +130,16 @@ impl Lazy {
 /// without the first file.
 pub async fn prepare() {
     let mut pause = 1000.0;
-    while browser::is_there("[data-lazy=not_found]") && not_found::load().await.is_err() {
+    loop {
+        // One after the other: most of them come in the same file.
+        let is_there = |name: &str| browser::is_there(&["[data-lazy=", name, "]"].concat());
+        let are_here = (!is_there("not_found") || not_found::load().await.is_ok())
+            && (!is_there("tool") || transcript::load_tool().await.is_ok())
+            && (!is_there("suggestions") || transcript::load_suggestions().await.is_ok())
+            && (!is_there("sources") || transcript::load_sources().await.is_ok());
+        if are_here {
+            return;
+        }
         browser::sleep(pause).await;
         pause *= 2.0;
     }

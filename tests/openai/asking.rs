@@ -58,3 +58,34 @@ async fn a_server_that_does_not_know_stream_options_is_asked_without() {
     assert_eq!((events, error), (vec![text("Hi"), usage(1), STOP], None));
     assert_eq!(upstream.requests()[1].body.get("stream_options"), None);
 }
+
+#[tokio::test]
+async fn a_model_that_knows_no_tools_is_asked_without() {
+    for (status, words) in [
+        (400, "registry.ollama.ai/library/gemma:2b does not support tools"),
+        (500, "tools param requires --jinja flag"),
+        (400, "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"),
+        (404, "No endpoints found that support tool use."),
+    ] {
+        let upstream = Upstream::start().await;
+        let refusal = json!({ "error": { "message": words } });
+        upstream.script_times(1, When::any(), Script::new().status(status, refusal, &[]));
+        let endpoint = OpenAi::new(&config(&upstream)).unwrap();
+        for _ in 0..2 {
+            let mut request = request("echo", "Hi");
+            request.tools.push(ToolSpec {
+                name: "look".into(),
+                description: "Looks.".into(),
+                parameters: json!({ "type": "object" }),
+            });
+            let mut stream = endpoint.call(request).await.unwrap();
+            assert_eq!(stream.next().await.unwrap().unwrap(), text("Hi"), "{words}");
+        }
+        let with_tools: Vec<bool> = upstream
+            .requests()
+            .iter()
+            .map(|request| request.body["tools"].is_array())
+            .collect();
+        assert_eq!(with_tools, [true, false, false], "{words}: it is remembered");
+    }
+}

@@ -154,12 +154,12 @@ async fn all_hold(cases: impl Iterator<Item = Case>) {
 async fn holds(case: Case) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    let answer = Script::new().think("Well…").text("one ").text("two ").gate("end");
+    let answer = Script::new().think("Well…").text("one").text(" two").gate("end");
     upstream.script(
         When::user_contains("count"),
         match case.end {
             RunStatus::Failed => answer.error_object(json!({ "message": "out of memory" })),
-            _ => answer.text("three").finish("stop"),
+            _ => answer.text(" three").finish("stop"),
         },
     );
     upstream.script(When::user_contains("again"), Script::new().text("as before"));

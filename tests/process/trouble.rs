@@ -167,7 +167,7 @@ async fn trouble_comes_and_goes(trouble: Trouble) {
     upstream.script(When::any(), Script::new().text("well"));
     upstream.script(
         When::user_contains("count"),
-        Script::new().text("one ").gate("more").text("two ").text("three"),
+        Script::new().text("one").gate("more").text(" two").text(" three"),
     );
     let server = Server::run(&mut trouble.command(data, &upstream)).await;
     let (begun, run) = oneshot::channel();
@@ -203,7 +203,7 @@ async fn trouble_comes_and_goes(trouble: Trouble) {
     let page = reqwest::get(&server.url).await.expect("an answer");
     assert_eq!(page.status(), StatusCode::OK);
     let so_far = stored(&server.url, run).await;
-    assert_eq!(so_far.assistant().expect("an answer").text(), "one ");
+    assert_eq!(so_far.assistant().expect("an answer").text(), "one");
 
     trouble.end(&server, data);
     let counted = timeout(SOON, counting).await.expect("it ends").expect("no panic");
@@ -267,7 +267,7 @@ async fn a_start_that_cannot_write_shows_what_there_is_and_ends_what_was_left_as
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;
-    upstream.script(When::any(), Script::new().text("one ").gate("never"));
+    upstream.script(When::any(), Script::new().text("one").gate("never"));
     let server = Server::start(data, &upstream).await;
     let (begun, run) = oneshot::channel();
     let client = tokio::spawn(Seen::until_the_end(server.url.clone(), ask("count"), Some(begun)));
@@ -283,7 +283,7 @@ async fn a_start_that_cannot_write_shows_what_there_is_and_ends_what_was_left_as
     server.says_after(0, "could not commit").await;
     let left = stored(&server.url, run).await;
     let left = left.assistant().expect("an answer");
-    assert_eq!((left.status, &*left.text()), (RunStatus::Running, "one "));
+    assert_eq!((left.status, &*left.text()), (RunStatus::Running, "one"));
     is_clear(
         post(&server.url, &ask("hello")).await.expect("an answer"),
         Trouble::NoWrites,

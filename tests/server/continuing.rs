@@ -157,8 +157,8 @@ async fn thoughts_that_were_cut_off_go_on() {
 #[tokio::test]
 async fn what_a_crash_interrupted_twice_is_whole_in_the_end() {
     let (folder, upstream, parlor) = breaking_off(
-        Script::new().text("one ").gate("never"),
-        Script::new().text("two ").gate("never either"),
+        Script::new().text("one").gate("never"),
+        Script::new().text(" two").gate("never either"),
     )
     .await;
     let mut stream = parlor
@@ -172,20 +172,20 @@ async fn what_a_crash_interrupted_twice_is_whole_in_the_end() {
     let run = first["message_id"].as_str().unwrap();
     let mut stream = parlor.follow(&format!("/api/runs/{run}/events")).await;
     stream.until("run_continued").await;
-    assert_eq!(stream.until("text_delta").await["text"], "two ");
+    assert_eq!(stream.until("text_delta").await["text"], " two");
     // While it goes on, whoever opens it sees all of it.
     let message = json(parlor.get(&format!("/api/messages/{run}")).send().await.unwrap()).await;
     assert_eq!(message["message"]["status"], "running");
     assert_eq!(
         message["message"]["nodes"],
         json!([
-            { "parts": [{ "type": "text", "text": "one " }] },
-            { "parts": [{ "type": "text", "text": "two " }] }
+            { "parts": [{ "type": "text", "text": "one" }] },
+            { "parts": [{ "type": "text", "text": " two" }] }
         ])
     );
     parlor.stop().await;
     upstream.reset();
-    upstream.script(When::any(), Script::new().text("three"));
+    upstream.script(When::any(), Script::new().text(" three"));
     let parlor = Parlor::start(folder.path(), &upstream).await;
     assert_eq!(post(&parlor, &go_on(&ids)).await.0, 200);
     let last = parlor

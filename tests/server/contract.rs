@@ -92,7 +92,7 @@ async fn a_turn_streams_the_typed_events_of_the_contract() {
 #[tokio::test]
 async fn a_stream_that_is_dropped_goes_on_from_any_position() {
     let (_folder, upstream, parlor) =
-        answering(Script::new().text("one ").gate("more").text("two ").text("three")).await;
+        answering(Script::new().text("one").gate("more").text(" two").text(" three")).await;
     let mut stream = parlor
         .chat(&json!({ "message": "count", "model": "test/any" }))
         .await;

@@ -34,6 +34,7 @@ impl Tool for Maker {
         Ok(ToolResult {
             text: "Here it is.".into(),
             payload: Some(NewPayload { kind, data }),
+            ..ToolResult::default()
         })
     }
 }

@@ -13,7 +13,7 @@ async fn a_database_that_is_locked_for_long_loses_nothing() {
     let upstream = Upstream::start().await;
     upstream.script(
         When::any(),
-        Script::new().text("one ").gate("more").text("two ").text("three"),
+        Script::new().text("one").gate("more").text(" two").text(" three"),
     );
     let parlor = Parlor::start(folder.path(), &upstream).await;
     let ask = json!({ "message": "count", "model": "test/any" });
@@ -51,7 +51,7 @@ async fn a_database_that_is_locked_for_long_loses_nothing() {
     assert_eq!(parlor.get("/").send().await.unwrap().status(), 200);
     let run = events[0]["message_id"].as_str().unwrap();
     let message = json(parlor.get(&format!("/api/messages/{run}")).send().await.unwrap()).await;
-    assert_eq!(message["message"]["nodes"][0]["parts"][0]["text"], "one ");
+    assert_eq!(message["message"]["nodes"][0]["parts"][0]["text"], "one");
 
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
     events.extend(stream.rest().await);
@@ -66,7 +66,7 @@ async fn a_database_that_is_locked_for_long_loses_nothing() {
 async fn a_server_that_still_waits_for_what_the_last_one_left_lets_go_of_its_data() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(When::any(), Script::new().text("one ").gate("never"));
+    upstream.script(When::any(), Script::new().text("one").gate("never"));
     let parlor = Parlor::start(folder.path(), &upstream).await;
     let ask = json!({ "message": "count", "model": "test/any" });
     let mut stream = parlor.chat(&ask).await;

@@ -316,7 +316,10 @@ async fn a_stop_ends_a_tool_that_is_at_work() {
     assert_eq!(types(&rest), ["cancelled"]);
     let path = format!("/api/messages/{}", started["message_id"].as_str().unwrap());
     let message = crate::support::json(parlor.get(&path).send().await.unwrap()).await;
-    assert_eq!(message["nodes"][0]["parts"][1]["status"], "stopped", "{message}");
+    assert_eq!(
+        message["message"]["nodes"][0]["parts"][1]["status"], "stopped",
+        "{message}"
+    );
     assert_eq!(calls(&upstream).len(), 1);
 }
 
@@ -453,7 +456,7 @@ async fn a_call_that_has_to_be_allowed_waits_through_a_restart_and_runs_once() {
         message["message"]["status"], "waiting",
         "a restart changes nothing: {message}"
     );
-    let allow = json!({ "message_id": id, "index": 0, "allowed": true });
+    let allow = json!({ "message_id": id, "index": 0, "answer": "allow" });
     let answers = (0..3).map(|_| parlor.post("/rpc/answer_approval", &allow).send());
     for answer in futures::future::join_all(answers).await {
         assert_eq!(answer.unwrap().status(), 200);
@@ -467,7 +470,7 @@ async fn a_call_that_has_to_be_allowed_waits_through_a_restart_and_runs_once() {
         events.last().unwrap()["payload"]["message"],
         "[[tool:0]]\n\nDone."
     );
-    let deny = json!({ "message_id": id, "index": 0, "allowed": false });
+    let deny = json!({ "message_id": id, "index": 0, "answer": "deny" });
     assert_eq!(
         parlor
             .post("/rpc/answer_approval", &deny)
@@ -490,7 +493,7 @@ async fn what_is_not_allowed_is_not_done_and_the_model_is_told() {
     let mut stream = ask(&parlor).await;
     let waiting = stream.until("waiting").await;
     let id = waiting["message_id"].as_str().unwrap();
-    let deny = json!({ "index": 0, "allowed": false });
+    let deny = json!({ "index": 0, "answer": "deny" });
     let path = format!("/api/runs/{id}/approvals");
     assert_eq!(parlor.post(&path, &deny).send().await.unwrap().status(), 204);
     let events = stream.rest().await;

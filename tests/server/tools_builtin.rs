@@ -60,8 +60,20 @@ fn outcome(upstream: &Upstream, events: &[Value]) -> (Value, String) {
         (&given["role"], &given["content"]),
         (&json!("tool"), &end["output"])
     );
-    let output = end["output"].as_str().expect("an output").to_owned();
-    (json!([end["status"], end["label"]]), output)
+    let output = end["output"].as_str().expect("an output");
+    // What the run adds about a panel is not the tool's.
+    let output = output
+        .split("\n\n(The person sees this as")
+        .next()
+        .expect("a first");
+    (json!([end["status"], end["label"]]), output.to_owned())
+}
+
+/// What is shown in a panel: its type, and a line about it.
+fn payload(events: &[Value]) -> Value {
+    let end = events.iter().find(|event| event["type"] == "tool_complete");
+    let payload = &end.expect("an end")["payload"];
+    json!([payload["type"], payload["summary"]])
 }
 
 fn start(events: &[Value]) -> Value {
@@ -115,6 +127,10 @@ async fn a_model_searches_the_web() {
             { "title": "An example", "url": "https://example.com/", "snippet": "For examples." },
         ] })
     );
+    assert_eq!(
+        payload(&events),
+        json!(["web_results", "Web results: examples (1)"])
+    );
 }
 
 #[tokio::test]
@@ -146,8 +162,12 @@ async fn a_model_searches_pubmed_and_the_person_sees_how_far_it_is() {
     let (how, given) = outcome(&upstream, &events);
     assert_eq!(how, json!(["complete", "Searched PubMed"]));
     assert!(
-        given.ends_with("7. Study 7. J Water, 2024. PMID 7\n   Wet."),
+        given.ends_with("7. Study 7. J Water, 2024. PMID 7. https://pubmed.ncbi.nlm.nih.gov/7/\n   Wet."),
         "{given}"
+    );
+    assert_eq!(
+        payload(&events),
+        json!(["article_list", "Article list: water (7)"])
     );
     let progress: Vec<&Value> = events
         .iter()
@@ -212,5 +232,8 @@ async fn a_model_is_offered_no_tool_that_is_disabled_or_lacks_its_settings() {
         .iter()
         .map(|tool| tool["function"]["name"].clone())
         .collect();
-    assert_eq!(offered, ["current_time", "remember", "recall", "forget"]);
+    assert_eq!(
+        offered,
+        ["current_time", "fetch_webpage", "remember", "recall", "forget"]
+    );
 }

@@ -105,6 +105,16 @@ impl ControlFilter {
         self.give_text(out);
     }
 
+    /// The answer has broken off. White space that was held back is released, so that it can go on from there; what may have been
+    /// the beginning of control text was on no screen, and is dropped.
+    pub fn break_off(&mut self, out: &mut Vec<Item>) {
+        if matches!(self.state, State::Text) && self.last.is_none() {
+            let white_space = self.gap.finish();
+            self.emit(&white_space);
+        }
+        self.give_text(out);
+    }
+
     /// The answer has ended: what was held back is released.
     pub fn finish(&mut self, out: &mut Vec<Item>) {
         loop {

@@ -1,7 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::protocol::{ConversationId, RunError, RunStatus, Timestamp};
+use crate::protocol::{
+    ConversationId, Fraction, Json, RunError, RunStatus, SuggestedValue, Timestamp, ToolCall, ToolProgress,
+    ToolStatus,
+};
 
 const AT: Timestamp = Timestamp(0);
 
@@ -11,6 +14,11 @@ enum Step {
     Ask(String),
     Think(String),
     Say(String),
+    /// The model asks for a tool, whether a person has to allow it or not.
+    Use(String, bool),
+    /// The oldest call that has not ended goes a step further.
+    Further(String),
+    Suggest(String),
     End(RunStatus),
     Rename(String),
     AnswerAgain,
@@ -23,6 +31,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => "[a-z ]{1,8}".prop_map(Step::Ask),
         4 => "[a-zé🦀 ]{1,6}".prop_map(Step::Think),
         8 => "[a-zé🦀 ]{1,6}".prop_map(Step::Say),
+        2 => ("[a-z]{1,5}", any::<bool>()).prop_map(|(tool, asks)| Step::Use(tool, asks)),
+        4 => "[a-z]{1,5}".prop_map(Step::Further),
+        1 => "[a-z]{1,5}".prop_map(Step::Suggest),
         2 => prop_oneof![
             Just(RunStatus::Complete), Just(RunStatus::Stopped), Just(RunStatus::Failed),
             Just(RunStatus::Interrupted)
@@ -45,6 +56,10 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
             run.and_then(|run| state.message(run)?.assistant()?.nodes.get(node).cloned())
                 .unwrap_or_default()
                 .parts
+        };
+        let tool_calls = || -> Vec<ToolCall> {
+            let answer = run.and_then(|run| state.message(run)?.assistant());
+            answer.map_or_else(Vec::new, |answer| answer.tool_calls().cloned().collect())
         };
         let place = |same: fn(&Part) -> bool| match parts(0).last() {
             Some(last) if same(last) => (parts(0).len() - 1, last.text().len()),
@@ -115,6 +130,81 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                         text: text.clone(),
                     },
                 );
+            }
+            (Step::Use(tool, asks), Some(run)) => {
+                let (node, part) = (0, parts(0).len());
+                let index = tool_calls().len();
+                let (tool_use_id, tool) = (index.to_string(), tool.clone());
+                let (input, label, detail) = (Json::or_string("{\"a\": [1]}"), tool.clone(), None);
+                let event = if *asks {
+                    EventBody::ApprovalRequested {
+                        node,
+                        part,
+                        index,
+                        tool_use_id,
+                        tool,
+                        input,
+                        label,
+                        detail,
+                    }
+                } else {
+                    EventBody::ToolStart {
+                        node,
+                        part,
+                        index,
+                        tool_use_id,
+                        tool,
+                        input,
+                        label,
+                        detail,
+                        started_at: AT,
+                    }
+                };
+                add(conversation_id, Some(run), event);
+            }
+            (Step::Further(text), Some(run)) => {
+                let Some(call) = tool_calls().into_iter().find(|call| call.output.is_none()) else {
+                    continue;
+                };
+                let (index, tool_use_id, tool) = (call.index, call.tool_use_id.clone(), call.tool.clone());
+                let event = match (call.status, &call.progress) {
+                    (ToolStatus::Waiting, _) => EventBody::ApprovalAnswered {
+                        index,
+                        tool_use_id,
+                        allowed: text.len() > 2,
+                    },
+                    (ToolStatus::Running, None) => EventBody::ToolProgress {
+                        index,
+                        tool_use_id,
+                        tool,
+                        progress: ToolProgress {
+                            stage: text.clone(),
+                            message: text.clone(),
+                            progress: Some(Fraction::of(1, 3)),
+                            data: None,
+                        },
+                    },
+                    (status, _) => EventBody::ToolComplete {
+                        index,
+                        tool_use_id,
+                        tool,
+                        label: text.clone(),
+                        status: if status == ToolStatus::Denied {
+                            ToolStatus::Denied
+                        } else {
+                            ToolStatus::Complete
+                        },
+                        output: text.clone(),
+                        payload: None,
+                        ended_at: AT,
+                    },
+                };
+                add(conversation_id, Some(run), event);
+            }
+            (Step::Suggest(text), Some(run)) => {
+                let (label, value) = (text.clone(), text.clone());
+                let values = vec![SuggestedValue { label, value }];
+                add(conversation_id, Some(run), EventBody::SuggestedValues { values });
             }
             (Step::End(status), Some(run)) => {
                 let error = RunError {

@@ -16,8 +16,12 @@ mod transport;
 mod wire;
 
 use std::{
+    collections::HashSet,
     fmt,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use async_openai::{
@@ -45,6 +49,8 @@ pub struct OpenAi {
     listed: Vec<String>,
     /// The server has refused to be asked for usage (as Mistral has).
     without_usage: AtomicBool,
+    /// Models that the server has refused to give tools to.
+    without_tools: Mutex<HashSet<String>>,
 }
 
 impl fmt::Debug for OpenAi {
@@ -112,6 +118,7 @@ impl OpenAi {
             max_frame: config.max_frame,
             listed: config.models.clone(),
             without_usage: AtomicBool::new(false),
+            without_tools: Mutex::default(),
         })
     }
 
@@ -160,18 +167,41 @@ impl Endpoint for OpenAi {
             .ok_or_else(|| self.transport.bad_answer("gave a list of models that is none."))
     }
 
-    async fn call(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        let usage = !self.without_usage.load(Ordering::Relaxed);
-        let response = match self.ask(&request, usage).await {
+    async fn call(&self, mut request: ModelRequest) -> Result<ModelStream, ModelError> {
+        if self.models_without_tools().contains(&request.model) {
+            request.tools.clear();
+        }
+        let response = loop {
+            let usage = !self.without_usage.load(Ordering::Relaxed);
             // Not a retry of what failed: another question.
-            Err(error) if usage && error.error.message.contains("stream_options") => {
-                self.without_usage.store(true, Ordering::Relaxed);
-                self.ask(&request, false).await?
+            match self.ask(&request, usage).await {
+                Err(error) if usage && error.error.message.contains("stream_options") => {
+                    self.without_usage.store(true, Ordering::Relaxed);
+                }
+                Err(error) if !request.tools.is_empty() && knows_no_tools(&error) => {
+                    tracing::warn!(model = %request.model, error = %error, "asking without tools from now on");
+                    self.models_without_tools().insert(request.model.clone());
+                    request.tools.clear();
+                }
+                response => break response?,
             }
-            response => response?,
         };
         answer::stream(self.transport.clone(), response, self.max_frame).await
     }
+}
+
+impl OpenAi {
+    fn models_without_tools(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.without_tools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether the server says that this model, or the server as it was started, has no tools: in the words of Ollama, Groq and
+/// OpenRouter ("support"), llama.cpp and vLLM (an option that is missing).
+fn knows_no_tools(error: &ModelError) -> bool {
+    let words = error.error.message.to_lowercase();
+    let is_said = |words_for_no: &str| words.contains(words_for_no);
+    is_said("tool") && ["support", "--jinja", "--enable-auto-tool-choice"].into_iter().any(is_said)
 }
 
 /// async-openai's configuration, which without a key would send an empty one.

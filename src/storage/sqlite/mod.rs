@@ -286,6 +286,20 @@ impl Storage for Sqlite {
         payloads::of_conversation(&mut tx, user_id, conversation_id).await
     }
 
+    async fn allowed_tools(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Vec<String>, StorageError> {
+        Ok(
+            sqlx::query_scalar("SELECT tool FROM allowed_tools WHERE user_id = ? AND conversation_id = ?")
+                .bind(user_id.to_string())
+                .bind(conversation_id.to_string())
+                .fetch_all(&self.readers)
+                .await?,
+        )
+    }
+
     async fn message(
         &self,
         user_id: UserId,

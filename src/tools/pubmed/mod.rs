@@ -116,7 +116,11 @@ impl Tool for SearchPubmed {
             kind: "article_list".into(),
             data,
         });
-        Ok(ToolResult { text, payload })
+        Ok(ToolResult {
+            text,
+            payload,
+            ..ToolResult::default()
+        })
     }
 }
 
@@ -173,7 +177,7 @@ impl Article {
         let doi = self
             .doi
             .as_ref()
-            .map_or(String::new(), |doi| format!(" DOI {doi}"));
+            .map_or(String::new(), |doi| format!(" DOI {doi}."));
         let Self {
             pmid,
             title,
@@ -181,6 +185,9 @@ impl Article {
             date,
             ..
         } = self;
-        format!("{title} {authors}{journal}, {date}. PMID {pmid}{doi}")
+        // With its address, so that it can be named as a source.
+        format!(
+            "{title} {authors}{journal}, {date}. PMID {pmid}.{doi} https://pubmed.ncbi.nlm.nih.gov/{pmid}/"
+        )
     }
 }

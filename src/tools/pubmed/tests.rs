@@ -115,8 +115,8 @@ async fn articles_come_with_their_abstracts() {
         result.text,
         format!(
             "PubMed has 1234 articles for “water[mesh]”. These are 2:\n\n\
-             1. Study 11 of H2O. Doe J, Roe R. J Water, 2024 Jan 15. PMID 11 DOI 10.1/x\n   {summary}\n\
-             2. Study 12 of H2O. Doe J, Roe R. J Water, 2024 Jan 15. PMID 12 DOI 10.1/x"
+             1. Study 11 of H2O. Doe J, Roe R. J Water, 2024 Jan 15. PMID 11. DOI 10.1/x. https://pubmed.ncbi.nlm.nih.gov/11/\n   {summary}\n\
+             2. Study 12 of H2O. Doe J, Roe R. J Water, 2024 Jan 15. PMID 12. DOI 10.1/x. https://pubmed.ncbi.nlm.nih.gov/12/"
         )
     );
     let payload = result.payload.expect("a payload");

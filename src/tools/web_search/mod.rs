@@ -107,7 +107,11 @@ impl Tool for WebSearch {
             kind: "web_results".into(),
             data,
         });
-        Ok(ToolResult { text, payload })
+        Ok(ToolResult {
+            text,
+            payload,
+            ..ToolResult::default()
+        })
     }
 }
 

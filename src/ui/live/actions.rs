@@ -44,9 +44,9 @@ impl Live {
     }
 
     /// Answers whether a tool call may begin. What comes of it arrives with the stream.
-    pub fn answer_approval(self, message_id: MessageId, index: usize, allowed: bool) {
+    pub fn answer_approval(self, message_id: MessageId, index: usize, answer: intent::ApprovalAnswer) {
         spawn_local(async move {
-            if let Err(error) = self.ask(rpc::answer_approval(message_id, index, allowed)).await {
+            if let Err(error) = self.ask(rpc::answer_approval(message_id, index, answer)).await {
                 self.toasts.say(error.message);
             }
         });

@@ -4,10 +4,10 @@ use leptos::prelude::*;
 
 use super::{
     footer::AnswerFooter,
-    offers::{Suggestions, sources},
+    offers::{sources, suggestions},
     problem::Problem,
     thinking::Thinking,
-    tool::{CallOf, ToolCard},
+    tool::{CallOf, tool_card},
 };
 use crate::{
     protocol::{ConversationId, MessageId, RunStatus},
@@ -59,9 +59,9 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             {move || problem.get().map(|(status, error)| view! {
                 <Problem conversation_id message_id status error go_on busy news/>
             })}
-            {move || offers.with(|offers| sources(offers.sources.clone()))}
+            {move || offers.with(|offers| (!offers.sources.is_empty()).then(|| sources(offers.sources.clone())))}
             <AnswerFooter conversation_id row=row.clone() go_on busy/>
-            <Suggestions conversation_id row busy/>
+            {suggestions(conversation_id, row, busy)}
         </article>
     }
 }
@@ -99,7 +99,7 @@ fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
                 message_id: row.id,
                 run: row.run.clone(),
             };
-            view! { <ToolCard part call of prefix/> }.erase()
+            tool_card(part, call, of, prefix)
         }
     }
 }

@@ -10,6 +10,11 @@ mod scroll;
 mod thinking;
 mod tool;
 
+pub use self::{
+    offers::{load_sources, load_suggestions},
+    tool::load_tool,
+};
+
 use leptos::{html, prelude::*};
 
 use self::{answer::Answer, footer::Stepped, older::OlderMessages, scroll::Follower};

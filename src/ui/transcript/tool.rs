@@ -1,14 +1,17 @@
 //! A tool call's card: what is done and with what, in one line; what was asked and what came of it, when it is opened.
 
-use leptos::{ev, prelude::*, wasm_bindgen::JsCast, web_sys::HtmlDetailsElement};
+use std::sync::Arc;
+
+use leptos::{ev, prelude::*, wasm_bindgen::JsCast, wasm_split::wasm_split, web_sys::HtmlDetailsElement};
 
 use super::answer::Dots;
 use crate::{
-    protocol::{MessageId, ToolCall, ToolProgress, ToolStatus, json},
+    protocol::{MessageId, ToolCall, ToolProgress, ToolStatus, intent::ApprovalAnswer, json},
     ui::{
         copy::CopyButton,
         erase::Erase,
         icons,
+        lazy::{Code, NotLoaded, lazy_part},
         live::{PartRow, RunView, use_live},
         markdown::{MarkdownState, MarkdownView},
         panel::payload_card,
@@ -26,8 +29,25 @@ pub struct CallOf {
 }
 
 /// One tool call. `prefix` begins the ids in it.
+pub fn tool_card(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: String) -> AnyView {
+    lazy_part(move || code(part.clone(), call.clone(), of.clone(), prefix.clone()))
+}
+
+#[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_tool))]
+pub fn code(
+    part: PartRow,
+    call: ArcRwSignal<ToolCall>,
+    of: CallOf,
+    prefix: String,
+) -> Result<Code, NotLoaded> {
+    Ok(Arc::new(move || {
+        let (part, call, of, prefix) = (part.clone(), call.clone(), of.clone(), prefix.clone());
+        view! { <ToolCard part call of prefix/> }.erase()
+    }))
+}
+
 #[component]
-pub fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: String) -> impl IntoView {
+fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: String) -> impl IntoView {
     let live = part.live;
     let open = RwSignal::new(false);
     let toggled = move |event: ev::Event| {
@@ -84,7 +104,7 @@ pub fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: 
     // As with thoughts: what streams in while it is folded is drawn when it is opened.
     let seen = Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(!live) || open.get());
     view! {
-        <div class="tool">
+        <div class="tool" data-lazy="tool">
             <details on:toggle=toggled>
                 <summary>
                     {move || state_of(status.get())}
@@ -139,12 +159,16 @@ fn bar(
 fn approval(of: &CallOf, index: usize) -> AnyView {
     let live = use_live();
     let message_id = of.message_id;
-    let answer = move |allowed| live.answer_approval(message_id, index, allowed);
+    let button = move |name: &'static str, answer: ApprovalAnswer| {
+        let press = move |_| live.answer_approval(message_id, index, answer);
+        view! { <button type="button" class="button" on:click=press>{name}</button> }.erase()
+    };
     view! {
         <div class="tool-approval" role="group" aria-label="Allow this?">
             <span>"Allow this?"</span>
-            <button type="button" class="button" on:click=move |_| answer(true)>"Allow"</button>
-            <button type="button" class="button" on:click=move |_| answer(false)>"Deny"</button>
+            {button("Allow", ApprovalAnswer::Allow)}
+            {button("Deny", ApprovalAnswer::Deny)}
+            {button("Always in this conversation", ApprovalAnswer::Always)}
         </div>
     }
     .erase()

@@ -5,8 +5,8 @@ use sqlx::SqliteConnection;
 use super::{Batch, Failure, output::store_answer};
 use crate::{
     protocol::{
-        AssistantMessage, EventBody, Position, RunStatus, ToolStatus, UserId, intent::Started,
-        transcript::apply_to_run,
+        AssistantMessage, ConversationId, EventBody, Position, RunStatus, ToolStatus, UserId,
+        intent::Started, transcript::apply_to_run,
     },
     storage::{Approval, Outcome, Refusal, RunKey, sqlite::messages},
 };
@@ -51,8 +51,9 @@ impl Batch {
         let Approval {
             run: id,
             index,
-            allowed,
+            answer,
         } = approval;
+        let allowed = answer.allows();
         let Some((conversation_id, mut message)) = messages::message(&mut *connection, user_id, id).await?
         else {
             Err(Refusal::NotFound)?
@@ -93,6 +94,26 @@ impl Batch {
             },
             again: false,
         })
+    }
+
+    /// A tool need not be asked about any more in a conversation. Allowing it twice is once.
+    pub(super) async fn allow_tool(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        tool: &str,
+    ) -> Result<Outcome, Failure> {
+        sqlx::query(
+            "INSERT INTO allowed_tools (user_id, conversation_id, tool) \
+             SELECT user_id, id, ? FROM conversations WHERE user_id = ? AND id = ? ON CONFLICT DO NOTHING",
+        )
+        .bind(tool)
+        .bind(user_id.to_string())
+        .bind(conversation_id.to_string())
+        .execute(connection)
+        .await?;
+        Ok(Outcome::Done)
     }
 
     /// A run is at work again, from this place of the log on.

@@ -212,6 +212,14 @@ impl Batch {
             Change::Keep { run, payload } => self.keep(connection, run, payload).await,
             Change::Pause { run, events, message } => self.pause(connection, run, events, message).await,
             Change::Answer { user_id, approval } => self.answer(connection, *user_id, *approval).await,
+            Change::AllowTool {
+                user_id,
+                conversation_id,
+                tool,
+            } => {
+                self.allow_tool(connection, *user_id, *conversation_id, tool)
+                    .await
+            }
             Change::End { run, events, message } => self.end(connection, run, events, message).await,
             Change::Rename {
                 user_id,

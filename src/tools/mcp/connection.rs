@@ -1,0 +1,238 @@
+//! A connection to a server: what it is asked, and what it says unasked.
+
+use std::{error::Error, time::Duration};
+
+use rmcp::{
+    ClientCacheConfig, ClientLifecycleMode, Peer, RoleClient, ServiceError,
+    model::{
+        CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, PaginatedRequestParams,
+        ProtocolVersion, Request, ServerResult, SubscriptionFilter, Tool,
+    },
+    service::{
+        ClientInitializeError, PeerRequestOptions, RequestHandle, Subscription,
+        serve_client_with_lifecycle_and_ct,
+    },
+    transport::{IntoTransport, streamable_http_client::StreamableHttpError},
+};
+use tokio::{runtime::Handle, time::timeout};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::{client::Client, tool::TOOLS};
+use crate::tools::Progress;
+
+/// More pages than this of a list of tools are not asked for.
+const PAGES: usize = 20;
+
+/// How long a connection may take to close.
+const CLOSING: Duration = Duration::from_secs(2);
+
+/// A server that has introduced itself. It is let go when this is dropped.
+pub struct Connection {
+    peer: Peer<RoleClient>,
+    client: Client,
+    /// Where newer servers say that their tools have changed.
+    subscription: tokio::sync::Mutex<Option<Subscription>>,
+    /// Cancelled when the server is gone.
+    ended: CancellationToken,
+    end: CancellationToken,
+    _ends: DropGuard,
+}
+
+impl Connection {
+    /// Has the server introduce itself.
+    pub async fn open<T, E, A>(transport: T) -> Result<Self, String>
+    where
+        T: IntoTransport<RoleClient, E, A>,
+        E: Error + Send + Sync + 'static,
+    {
+        let client = Client::default();
+        let (end, ended) = (CancellationToken::new(), CancellationToken::new());
+        let either = ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::LATEST],
+            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+        };
+        let service = serve_client_with_lifecycle_and_ct(client.clone(), transport, either, end.clone());
+        let service = service.await.map_err(|error| why_not_open(&error))?;
+        let peer = service.peer().clone();
+        // What is asked for is what is there.
+        peer.set_response_cache_config(ClientCacheConfig::disabled())
+            .await;
+        tokio::spawn({
+            let ended = ended.clone().drop_guard();
+            async move {
+                let _ended = ended;
+                service.waiting().await
+            }
+        });
+        Ok(Self {
+            peer,
+            client,
+            subscription: Default::default(),
+            ended,
+            _ends: end.clone().drop_guard(),
+            end,
+        })
+    }
+
+    /// Ready when the server is gone.
+    pub async fn lost(&self) {
+        self.ended.cancelled().await;
+    }
+
+    pub async fn close(&self) {
+        self.end.cancel();
+        if timeout(CLOSING, self.ended.cancelled()).await.is_err() {
+            tracing::debug!("an MCP server does not let go of its connection");
+        }
+    }
+
+    /// Lists the tools, and no more than are wanted. Changes after that are told by [`Self::changed`].
+    pub async fn tools(&self) -> Result<Vec<Tool>, String> {
+        self.subscribe().await;
+        let (mut tools, mut cursor) = (Vec::new(), None);
+        for _ in 0..PAGES {
+            let page = PaginatedRequestParams::default().with_cursor(cursor);
+            let page = self.peer.list_tools(Some(page)).await;
+            let page = page.map_err(|error| format!("it does not list its tools: {}", innermost(&error)))?;
+            tools.extend(page.tools);
+            cursor = page.next_cursor;
+            if cursor.is_none() || tools.len() > TOOLS {
+                break;
+            }
+        }
+        Ok(tools)
+    }
+
+    /// Ready when the tools should be listed again.
+    pub async fn changed(&self) {
+        let mut subscription = self.subscription.lock().await;
+        let told = async {
+            match subscription.as_mut() {
+                Some(open) => open.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = self.client.changed.notified() => {}
+            told = told => if !matches!(told, Ok(Some(_))) {
+                *subscription = None;
+            }
+        }
+    }
+
+    /// Since 2026-07-28 a server tells only those who have asked.
+    async fn subscribe(&self) {
+        let is_newer = self.peer.peer_info().is_some_and(|server| {
+            let tools = server.capabilities.tools.as_ref();
+            !server.protocol_version.has_initialize()
+                && tools.is_some_and(|tools| tools.list_changed == Some(true))
+        });
+        let mut subscription = self.subscription.lock().await;
+        if is_newer && subscription.is_none() {
+            let filter = SubscriptionFilter::builder().tools_list_changed().build();
+            match self.peer.listen(filter).await {
+                Ok(open) => *subscription = Some(open),
+                Err(error) => tracing::debug!(%error, "an MCP server does not tell when its tools change"),
+            }
+        }
+    }
+
+    /// Calls a tool. The server is told if this is dropped before there is an answer.
+    ///
+    /// # Errors
+    ///
+    /// If there is no result: what the model is told.
+    pub async fn call(
+        &self,
+        tool: String,
+        arguments: JsonObject,
+        progress: Progress,
+    ) -> Result<CallToolResult, String> {
+        let call = CallToolRequestParams::new(tool).with_arguments(arguments);
+        let call = ClientRequest::CallToolRequest(Request::new(call));
+        let sent = self
+            .peer
+            .send_cancellable_request(call, PeerRequestOptions::no_options());
+        let handle = sent.await.map_err(|error| self.why_no_answer(error))?;
+        self.client.listen(handle.progress_token.clone(), progress);
+        let asked = Asked {
+            client: &self.client,
+            handle: Some(handle),
+        };
+        match asked.answer().await.map_err(|error| self.why_no_answer(error))? {
+            ServerResult::CallToolResult(result) => Ok(result),
+            ServerResult::InputRequiredResult(_) => {
+                Err("The tool asks for more input, which can't be given to it here.".into())
+            }
+            _ => Err("The server gave something else than a result.".into()),
+        }
+    }
+
+    fn why_no_answer(&self, error: ServiceError) -> String {
+        match error {
+            ServiceError::McpError(error) => error.message.into_owned(),
+            ServiceError::TransportSend(error) => {
+                // A look at its tools shows whether the server is still there.
+                self.client.changed.notify_one();
+                format!("The call did not reach the server: {}.", innermost(&error))
+            }
+            _ => "The connection to the server was lost. Whether the call had an effect is not known.".into(),
+        }
+    }
+}
+
+/// A call that has not been answered.
+struct Asked<'a> {
+    client: &'a Client,
+    handle: Option<RequestHandle<RoleClient>>,
+}
+
+impl Asked<'_> {
+    async fn answer(mut self) -> Result<ServerResult, ServiceError> {
+        let Some(handle) = &mut self.handle else {
+            return Err(ServiceError::UnexpectedResponse);
+        };
+        let answer = (&mut handle.rx)
+            .await
+            .unwrap_or(Err(ServiceError::TransportClosed));
+        self.client.forget(&handle.progress_token);
+        self.handle = None;
+        answer
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        let Some(handle) = self.handle.take() else { return };
+        self.client.forget(&handle.progress_token);
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(handle.cancel(Some("The call was stopped.".into())));
+        }
+    }
+}
+
+fn why_not_open(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => innermost(error),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => why_not_open(fallback),
+        ClientInitializeError::ConnectionClosed(_) => "it went away before it had introduced itself".into(),
+        error => format!("it does not introduce itself: {}", innermost(error)),
+    }
+}
+
+/// The cause of an error, without the layers around it.
+fn innermost(error: &(dyn Error + 'static)) -> String {
+    let mut cause = error;
+    while let Some(inner) = inside(cause) {
+        cause = inner;
+    }
+    cause.to_string()
+}
+
+fn inside<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    // This one does not say so itself.
+    match error.downcast_ref() {
+        Some(StreamableHttpError::<reqwest::Error>::Client(inner)) => Some(inner),
+        _ => error.source(),
+    }
+}

@@ -1,0 +1,175 @@
+//! What a server's tool gives: texts for the model, and what is no text beside it.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
+
+use crate::tools::{NewAttachment, ToolError, ToolResult};
+
+/// More attachments than this are left out.
+const ATTACHMENTS: usize = 16;
+
+/// A result as one of Parlor's.
+///
+/// # Errors
+///
+/// If the tool says that it is one.
+pub fn of(tool: &str, result: CallToolResult) -> Result<ToolResult, ToolError> {
+    let mut read = Read {
+        tool,
+        texts: Vec::new(),
+        attachments: Vec::new(),
+    };
+    for block in result.content {
+        read.block(block);
+    }
+    let mut text = read.texts.join("\n");
+    if text.trim().is_empty()
+        && let Some(structured) = result.structured_content
+    {
+        text = structured.to_string();
+    }
+    if result.is_error == Some(true) {
+        let unsaid = text.trim().is_empty();
+        return Err(ToolError(if unsaid {
+            "The tool failed and did not say why.".into()
+        } else {
+            text
+        }));
+    }
+    Ok(ToolResult {
+        text,
+        attachments: read.attachments,
+        ..ToolResult::default()
+    })
+}
+
+struct Read<'a> {
+    tool: &'a str,
+    texts: Vec<String>,
+    attachments: Vec<NewAttachment>,
+}
+
+impl Read<'_> {
+    fn block(&mut self, block: ContentBlock) {
+        match block {
+            ContentBlock::Text(text) => self.texts.push(text.text),
+            ContentBlock::Image(image) => self.attach(None, image.mime_type, &image.data),
+            ContentBlock::Audio(audio) => self.attach(None, audio.mime_type, &audio.data),
+            ContentBlock::ResourceLink(resource) => self.texts.push(link(&resource)),
+            ContentBlock::Resource(embedded) => match embedded.resource {
+                ResourceContents::TextResourceContents { uri, text, .. } => {
+                    self.texts.push(format!("[{uri}]\n{text}"));
+                }
+                ResourceContents::BlobResourceContents {
+                    uri, mime_type, blob, ..
+                } => self.attach(Some(uri), mime_type.unwrap_or_default(), &blob),
+                _ => self.unknown(),
+            },
+            _ => self.unknown(),
+        }
+    }
+
+    fn unknown(&mut self) {
+        self.texts.push("[something that can't be shown]".into());
+    }
+
+    /// Takes what is no text; the text says that it is there.
+    fn attach(&mut self, uri: Option<String>, media_type: String, base64: &str) {
+        let media_type = if is_media_type(&media_type) {
+            media_type
+        } else {
+            "application/octet-stream".into()
+        };
+        let Ok(data) = BASE64_STANDARD.decode(base64) else {
+            self.texts.push(format!("[{media_type}, which can't be read]"));
+            return;
+        };
+        if self.attachments.len() == ATTACHMENTS {
+            self.texts
+                .push(format!("[{media_type}, left out: there are too many]"));
+            return;
+        }
+        let address = uri.map(|uri| format!(", {uri}")).unwrap_or_default();
+        self.texts
+            .push(format!("[{media_type}, {} bytes{address}]", data.len()));
+        self.attachments.push(NewAttachment {
+            name: format!("{}-{}", self.tool, self.attachments.len() + 1),
+            media_type,
+            data: data.into(),
+        });
+    }
+}
+
+fn link(resource: &Resource) -> String {
+    let title = resource.title.as_ref().unwrap_or(&resource.name);
+    let description = resource.description.as_ref();
+    let description = description.map(|text| format!(" ({text})")).unwrap_or_default();
+    format!("{title}: {}{description}", resource.uri)
+}
+
+fn is_media_type(text: &str) -> bool {
+    let is_name = |name: &str| {
+        let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-+.".contains(&byte);
+        !name.is_empty() && name.len() < 80 && name.bytes().all(is_fit)
+    };
+    let is_both = |(kind, subtype): (&str, &str)| is_name(kind) && is_name(subtype);
+    text.split_once('/').is_some_and(is_both)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn read(result: Value) -> Result<ToolResult, ToolError> {
+        of("draw", serde_json::from_value(result).unwrap())
+    }
+
+    #[test]
+    fn texts_links_and_resources_are_for_the_model_and_all_else_is_attached() {
+        let png = |data: &str| json!({ "type": "image", "mimeType": "image/png", "data": data });
+        let result = read(json!({ "content": [
+            { "type": "text", "text": "one" },
+            png("aGVsbG8="),
+            { "type": "audio", "mimeType": "a b\nc", "data": "aGk=" },
+            png("no base64!"),
+            { "type": "resource_link", "uri": "file:///a", "name": "A", "description": "the first" },
+            { "type": "resource", "resource": { "uri": "demo://t", "text": "inside" } },
+            { "type": "resource", "resource": { "uri": "demo://b", "blob": "aGk=", "mimeType": "application/zip" } },
+        ], "structuredContent": { "ignored": true } }));
+        let attachment = |number, media_type: &str, data: &'static [u8]| NewAttachment {
+            media_type: media_type.into(),
+            name: format!("draw-{number}"),
+            data: data.into(),
+        };
+        let expected = ToolResult {
+            text: "one\n[image/png, 5 bytes]\n[application/octet-stream, 2 bytes]\n[image/png, which can't be read]\n\
+                   A: file:///a (the first)\n[demo://t]\ninside\n[application/zip, 2 bytes, demo://b]"
+                .into(),
+            payload: None,
+            attachments: vec![
+                attachment(1, "image/png", b"hello"),
+                attachment(2, "application/octet-stream", b"hi"),
+                attachment(3, "application/zip", b"hi"),
+            ],
+        };
+        assert_eq!(result.unwrap(), expected);
+    }
+
+    #[test]
+    fn data_are_the_text_where_there_is_none_and_errors_are_errors() {
+        let result = read(json!({ "content": [], "structuredContent": { "a": 1 } })).unwrap();
+        assert_eq!(result, ToolResult::from(r#"{"a":1}"#.to_owned()));
+        let error = |content: Value| {
+            read(json!({ "content": content, "isError": true }))
+                .unwrap_err()
+                .0
+        };
+        assert_eq!(
+            error(json!([{ "type": "text", "text": "No such city." }])),
+            "No such city."
+        );
+        assert_eq!(error(json!([])), "The tool failed and did not say why.");
+    }
+}

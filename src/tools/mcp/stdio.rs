@@ -1,0 +1,286 @@
+//! A server that Parlor runs: MCP on its standard streams, a message a line. What it says on its standard error goes to the log.
+//!
+//! rmcp's own transport for this knows neither process groups nor limits, and waits for ever for the answer to a call that came
+//! as something that can't be read.
+
+use std::{io, process::Stdio as Pipe, sync::Arc, time::Duration};
+
+use rmcp::{
+    RoleClient,
+    model::{ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage},
+    service::TxJsonRpcMessage,
+    transport::Transport,
+};
+use serde::{Deserialize, de::IgnoredAny};
+use tokio::{
+    io::AsyncWriteExt,
+    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
+    sync::Mutex,
+    time::{Instant, sleep, timeout},
+};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::{
+    MESSAGE_BYTES,
+    lines::{Line, Lines},
+    server::Hidden,
+};
+use crate::settings::mcp::Variables;
+
+/// What a server is given of Parlor's own environment. All else may be secret: the settings pass it on by name.
+const INHERITED: [&str; 9] = [
+    "HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER",
+];
+
+/// How long a server may take to read a message.
+const WRITING: Duration = Duration::from_secs(30);
+
+/// How long a server may take to end by itself when its input has, and then when it is asked to.
+const LEAVING: Duration = Duration::from_millis(400);
+
+/// How much of a line on standard error goes to the log, and how many lines in a minute.
+const LOG_LINE: usize = 1000;
+const LOG_LINES: usize = 100;
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A running server. Its whole process group is killed when this is dropped.
+pub struct Stdio {
+    child: Child,
+    group: Group,
+    /// Gone when the server is asked to end.
+    input: Arc<Mutex<Option<ChildStdin>>>,
+    output: Lines<ChildStdout>,
+    /// It has ended; what it has started may hold its output open.
+    has_ended: bool,
+    /// It has said something that is no message.
+    has_babbled: bool,
+    hidden: Hidden,
+    /// Tells the task that reads its standard error.
+    _gone: DropGuard,
+}
+
+impl Stdio {
+    /// Runs a server.
+    pub fn run(command: &str, args: &[String], env: &Variables, hidden: Hidden) -> io::Result<Self> {
+        let inherited = INHERITED
+            .into_iter()
+            .filter_map(|name| Some((name, std::env::var_os(name)?)));
+        let mut command = Command::new(command);
+        command
+            .args(args)
+            .env_clear()
+            .envs(inherited)
+            .envs(env.values.iter().map(|(name, value)| (name, &value.0)))
+            .stdin(Pipe::piped())
+            .stdout(Pipe::piped())
+            .stderr(Pipe::piped())
+            .kill_on_drop(true);
+        // What it starts ends with it, and Ctrl-C in a terminal is for Parlor, which lets it go.
+        #[cfg(unix)]
+        command.process_group(0);
+        let mut child = command.spawn()?;
+        let group = Group::of(&child);
+        let missing = || io::Error::other("it has no standard streams");
+        let (input, output) = (child.stdin.take(), child.stdout.take().ok_or_else(missing)?);
+        let gone = CancellationToken::new();
+        if let Some(errors) = child.stderr.take() {
+            tokio::spawn(log(errors, gone.clone(), hidden.clone()));
+        }
+        Ok(Self {
+            child,
+            group,
+            input: Arc::new(Mutex::new(input)),
+            output: Lines::new(output, MESSAGE_BYTES),
+            has_ended: false,
+            has_babbled: false,
+            hidden,
+            _gone: gone.drop_guard(),
+        })
+    }
+
+    /// Nothing if the line is no message.
+    fn message(&mut self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
+        let message = read(&String::from_utf8_lossy(line));
+        if message.is_none() && !self.has_babbled && !line.trim_ascii().is_empty() {
+            self.has_babbled = true;
+            tracing::warn!(
+                server = self.hidden.server(),
+                "writes to its output what is no message; that is passed over"
+            );
+        }
+        message
+    }
+
+    async fn has_left(&mut self) -> bool {
+        timeout(LEAVING, self.child.wait()).await.is_ok()
+    }
+}
+
+impl Transport<RoleClient> for Stdio {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let input = self.input.clone();
+        async move {
+            let mut line = serde_json::to_vec(&message)?;
+            line.push(b'\n');
+            let mut input = input.lock().await;
+            let Some(open) = input.as_mut() else {
+                return Err(io::ErrorKind::NotConnected.into());
+            };
+            let written = async {
+                open.write_all(&line).await?;
+                open.flush().await
+            };
+            if let Ok(Ok(())) = timeout(WRITING, written).await {
+                return Ok(());
+            }
+            // Half a message may be on its way: nothing can come after it.
+            *input = None;
+            Err(io::Error::other("it does not read what it is sent"))
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        loop {
+            let line = if self.has_ended {
+                timeout(LEAVING, self.output.next()).await.unwrap_or(Ok(None))
+            } else {
+                tokio::select! {
+                    biased;
+                    line = self.output.next() => line,
+                    _ = self.child.wait() => {
+                        self.has_ended = true;
+                        continue;
+                    }
+                }
+            };
+            match line {
+                Ok(Some(Line::Whole(line))) => {
+                    if let Some(message) = self.message(&line) {
+                        return Some(message);
+                    }
+                }
+                Ok(Some(Line::Cut(_))) => {
+                    let server = self.hidden.server();
+                    tracing::warn!(server, "sent a message of more than {MESSAGE_BYTES} bytes");
+                    return None;
+                }
+                Ok(None) => return None,
+                Err(error) => {
+                    tracing::warn!(server = self.hidden.server(), %error, "can't be read");
+                    return None;
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        // Whoever holds it is writing to a server that does not read.
+        if let Ok(mut input) = self.input.try_lock() {
+            *input = None;
+        }
+        if !self.has_left().await {
+            self.group.end();
+            self.has_left().await;
+        }
+        // What it has started may still be there.
+        self.group.kill();
+        Ok(())
+    }
+}
+
+impl Drop for Stdio {
+    fn drop(&mut self) {
+        self.group.kill();
+    }
+}
+
+/// Reads a message. An answer that can't be read becomes an error, so that nobody waits for it.
+fn read(line: &str) -> Option<ServerJsonRpcMessage> {
+    #[derive(Deserialize)]
+    struct Answer {
+        id: RequestId,
+        method: Option<IgnoredAny>,
+    }
+    if let Ok(message) = serde_json::from_str(line) {
+        return Some(message);
+    }
+    let answer: Answer = serde_json::from_str(line).ok()?;
+    let error = ErrorData::internal_error("The answer can't be read.", None);
+    answer
+        .method
+        .is_none()
+        .then(|| JsonRpcMessage::error(error, Some(answer.id)))
+}
+
+/// A process and what it has started.
+struct Group(#[cfg(unix)] Option<rustix::process::Pid>);
+
+#[cfg(unix)]
+impl Group {
+    fn of(child: &Child) -> Self {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Self(id.and_then(rustix::process::Pid::from_raw))
+    }
+
+    /// Asks them to end.
+    fn end(&self) {
+        self.signal(rustix::process::Signal::TERM);
+    }
+
+    /// Kills them. Does it once: later the number may be another's.
+    fn kill(&mut self) {
+        self.signal(rustix::process::Signal::KILL);
+        self.0 = None;
+    }
+
+    fn signal(&self, signal: rustix::process::Signal) {
+        if let Some(id) = self.0 {
+            // They may have ended.
+            let _ = rustix::process::kill_process_group(id, signal);
+        }
+    }
+}
+
+/// Elsewhere the process alone is killed, as it is dropped.
+#[cfg(not(unix))]
+impl Group {
+    fn of(_: &Child) -> Self {
+        Self()
+    }
+
+    fn end(&self) {}
+
+    fn kill(&mut self) {}
+}
+
+/// Passes on what a server says on its standard error, and for a moment after it has gone: that may say why.
+async fn log(errors: ChildStderr, gone: CancellationToken, hidden: Hidden) {
+    let listen = async {
+        let mut lines = Lines::new(errors, LOG_LINE);
+        let (mut since, mut heard) = (Instant::now(), 0);
+        while let Ok(Some(Line::Whole(line) | Line::Cut(line))) = lines.next().await {
+            if since.elapsed() > MINUTE {
+                (since, heard) = (Instant::now(), 0);
+            }
+            heard += 1;
+            let line = hidden.out_of(&String::from_utf8_lossy(&line));
+            match heard {
+                ..=LOG_LINES => tracing::info!(server = hidden.server(), "{line}"),
+                // The first that is left out.
+                _ if heard == LOG_LINES + 1 => {
+                    tracing::info!(server = hidden.server(), "says more than is written down here");
+                }
+                _ => {}
+            }
+        }
+    };
+    tokio::select! {
+        () = listen => {}
+        () = async { gone.cancelled().await; sleep(LEAVING).await } => {}
+    }
+}

@@ -1,0 +1,302 @@
+//! A server's tool as one of Parlor's.
+
+use std::{collections::HashSet, sync::Arc};
+
+use async_trait::async_trait;
+use rmcp::model::{JsonObject, Tool};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{result, server::Server};
+use crate::{
+    agent::Plan,
+    providers::ToolSpec,
+    settings::mcp::Approval,
+    tools::{AnyTool, Call, Terms, ToolError, ToolResult},
+};
+
+/// A server's first tools, so many, are offered.
+pub const TOOLS: usize = 128;
+
+/// The longest name that every model server takes.
+const NAME: usize = 64;
+
+/// What a model and a person are shown of a server's words, in bytes: all of it is in every prompt.
+const DESCRIPTION: usize = 4 << 10;
+const SCHEMA: usize = 32 << 10;
+const TITLE: usize = 60;
+const DETAIL: usize = 200;
+
+/// How much of a tool's text the model is given.
+const OUTPUT: usize = 48 << 10;
+
+/// A tool as it was listed.
+pub struct Listed {
+    /// What the server calls it.
+    name: String,
+    title: String,
+    /// What it needs, in the server's order: the first text of it says what a call is about.
+    needs: Vec<String>,
+    spec: ToolSpec,
+    needs_approval: bool,
+    is_idempotent: bool,
+}
+
+/// A tool, and where it is.
+pub struct ServerTool {
+    pub server: Arc<Server>,
+    pub tool: Arc<Listed>,
+}
+
+impl Listed {
+    /// What can be offered of a list of tools.
+    pub fn all(server: &Server, tools: Vec<Tool>) -> Vec<Arc<Self>> {
+        let settings = &server.settings;
+        let mut names = HashSet::new();
+        let mut listed: Vec<Arc<Self>> = Vec::new();
+        for tool in tools {
+            let is_there = listed.iter().any(|other| other.name == tool.name);
+            if is_there || settings.disabled_tools.iter().any(|name| *name == tool.name) {
+                continue;
+            }
+            if listed.len() == TOOLS {
+                tracing::warn!(
+                    server = settings.name,
+                    "has more than {TOOLS} tools; the rest is left out"
+                );
+                break;
+            }
+            let name = own_name(&settings.name, &tool.name, &names);
+            match Self::new(&tool, name, settings.approval) {
+                Some(tool) => {
+                    names.insert(tool.spec.name.clone());
+                    listed.push(Arc::new(tool));
+                }
+                None => {
+                    let tool = one_line(&tool.name, TITLE);
+                    tracing::warn!(server = settings.name, tool, "has a tool that can't be offered");
+                }
+            }
+        }
+        listed
+    }
+
+    fn new(tool: &Tool, name: String, approval: Option<Approval>) -> Option<Self> {
+        let hints = tool.annotations.clone().unwrap_or_default();
+        let only_reads = hints.read_only_hint == Some(true);
+        let titles = [tool.title.as_deref(), hints.title.as_deref(), Some(&tool.name)];
+        let titles = titles.into_iter().flatten().map(|title| one_line(title, TITLE));
+        let needs = tool.input_schema.get("required").and_then(Value::as_array);
+        let needs = needs.into_iter().flatten().filter_map(Value::as_str);
+        let description = tool.description.as_deref().unwrap_or_default();
+        Some(Self {
+            title: titles.into_iter().find(|title| !title.is_empty())?,
+            needs: needs.map(Into::into).collect(),
+            needs_approval: match approval {
+                Some(approval) => approval == Approval::Ask,
+                None => !only_reads,
+            },
+            is_idempotent: only_reads || hints.idempotent_hint == Some(true),
+            spec: ToolSpec {
+                name,
+                description: cut(description, DESCRIPTION),
+                parameters: schema(&tool.input_schema)?,
+            },
+            name: tool.name.clone().into_owned(),
+        })
+    }
+}
+
+/// What a tool takes, as model servers want it; nothing if that is no object, or too much.
+fn schema(schema: &JsonObject) -> Option<Value> {
+    let mut schema = schema.clone();
+    schema.remove("$schema");
+    let kind = schema.entry("type").or_insert_with(|| "object".into());
+    if kind != "object" {
+        return None;
+    }
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    if !properties.is_object() {
+        return None;
+    }
+    let schema = Value::Object(schema);
+    (schema.to_string().len() <= SCHEMA).then_some(schema)
+}
+
+/// The name that the model knows a tool by: always with the server's, so that it stays the same whatever else there is.
+fn own_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
+    let is_fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let fit = |c: char| if is_fit(c) { c } else { '_' };
+    let name: String = server.chars().chain(['_']).chain(tool.chars().map(fit)).collect();
+    if name.len() <= NAME && !taken.contains(&name) {
+        return name;
+    }
+    // The same tool has the same name tomorrow.
+    let hash = Uuid::new_v5(&Uuid::NAMESPACE_OID, tool.as_bytes())
+        .simple()
+        .to_string();
+    let (hash, most) = (&hash[..8], NAME - 9);
+    format!("{}_{hash}", &name[..name.len().min(most)])
+}
+
+#[async_trait]
+impl AnyTool for ServerTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.tool.spec
+    }
+
+    fn terms(&self) -> Terms {
+        Terms {
+            done: format!("Called {}", self.tool.title).into(),
+            timeout: self.server.settings.timeout,
+            output_bytes: OUTPUT,
+        }
+    }
+
+    fn plan(&self, arguments: &str) -> Result<Plan, String> {
+        let arguments = object(arguments)?;
+        let needed = self.tool.needs.iter().filter_map(|name| arguments.get(name));
+        let mut texts = needed.chain(arguments.values()).filter_map(Value::as_str);
+        Ok(Plan {
+            label: format!("Calling {}", self.tool.title),
+            detail: texts.next().map(|text| one_line(text, DETAIL)),
+            needs_approval: self.tool.needs_approval,
+            is_idempotent: self.tool.is_idempotent,
+        })
+    }
+
+    async fn run(&self, arguments: &str, call: Call) -> Result<ToolResult, ToolError> {
+        let arguments = object(arguments).map_err(ToolError)?;
+        let connection = self.server.connection().await.map_err(ToolError)?;
+        let called = connection.call(self.tool.name.clone(), arguments, call.progress);
+        let result = called.await.map_err(|why| ToolError(self.server.shown(why)))?;
+        result::of(&self.tool.name, result)
+    }
+}
+
+/// The server judges what is in it.
+fn object(arguments: &str) -> Result<JsonObject, String> {
+    // A tool that needs nothing is called with nothing by some models.
+    if arguments.trim().is_empty() {
+        return Ok(JsonObject::new());
+    }
+    serde_json::from_str(arguments).map_err(|error| {
+        format!("The arguments are not a JSON object: {error}. Correct them and call it again.")
+    })
+}
+
+/// The first line of a text, or as much of it as is shown.
+pub fn one_line(text: &str, most: usize) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let line: String = line.chars().filter(|c| !c.is_control()).collect();
+    cut(&line, most)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.into();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(most)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+
+    fn tools(entry: &str, tools: Value) -> Vec<Arc<Listed>> {
+        let settings: Settings = toml::from_str(&format!("[[mcp]]\nname = 'x'\nurl = 'u'\n{entry}")).unwrap();
+        let server = Server::new(settings.mcp[0].clone());
+        Listed::all(&server, serde_json::from_value(tools).unwrap())
+    }
+
+    fn named(name: &str) -> Value {
+        json!({ "name": name, "inputSchema": { "type": "object" } })
+    }
+
+    fn names(tools: &[Arc<Listed>]) -> Vec<&str> {
+        tools.iter().map(|tool| &*tool.spec.name).collect()
+    }
+
+    #[test]
+    fn every_name_is_one_that_model_servers_take_and_no_two_are_the_same() {
+        let long = "l".repeat(100);
+        let listed = tools(
+            "",
+            json!([
+                named("a.b"),
+                named("a/b"),
+                named("a.b"),
+                named(&long),
+                named("größe")
+            ]),
+        );
+        let names = names(&listed);
+        // The third is the first once more.
+        assert_eq!((names[0], names[3], names.len()), ("x_a_b", "x_gr__e", 4));
+        assert_eq!(names.iter().collect::<HashSet<_>>().len(), 4, "{names:?}");
+        for name in &names {
+            let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+            assert!(name.len() <= 64 && name.bytes().all(is_fit), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_person_is_asked_unless_the_tool_only_reads_or_the_settings_say_otherwise() {
+        let read = json!({ "name": "read", "inputSchema": {}, "annotations": { "readOnlyHint": true } });
+        let both = json!([named("write"), read]);
+        let asks = |entry| {
+            let tools = tools(entry, both.clone());
+            [tools[0].needs_approval, tools[1].needs_approval]
+        };
+        assert_eq!(asks(""), [true, false]);
+        assert_eq!(asks("approval = 'ask'"), [true, true]);
+        assert_eq!(asks("approval = 'never'"), [false, false]);
+    }
+
+    #[test]
+    fn a_call_is_about_the_first_text_that_the_tool_needs() {
+        let write =
+            json!({ "name": "write", "title": " ", "inputSchema": { "required": ["path", "content"] } });
+        let settings: Settings = toml::from_str("[[mcp]]\nname = 'x'\nurl = 'u'").unwrap();
+        let server = Arc::new(Server::new(settings.mcp[0].clone()));
+        let tool = ServerTool {
+            tool: tools("", json!([write])).remove(0),
+            server,
+        };
+        let plan = |arguments| tool.plan(arguments).map(|plan| (plan.label, plan.detail));
+        let expected = |detail: Option<&str>| Ok(("Calling write".into(), detail.map(Into::into)));
+        assert_eq!(
+            plan(r#"{"content":"long","path":"a.txt\nb"}"#),
+            expected(Some("a.txt"))
+        );
+        assert_eq!(plan(r#"{"number":1,"other":"x"}"#), expected(Some("x")));
+        assert_eq!(plan(""), expected(None));
+        assert!(plan("[]").unwrap_err().contains("not a JSON object"));
+    }
+
+    #[test]
+    fn what_a_server_lists_is_taken_within_limits() {
+        let many: Vec<Value> = (0..1000).map(|index| named(&format!("t{index}"))).collect();
+        assert_eq!(tools("", many.into()).len(), TOOLS);
+        let listed = tools(
+            "disabled_tools = ['off']",
+            json!([
+                named("off"),
+                { "name": "array", "inputSchema": { "type": "array" } },
+                { "name": "huge", "inputSchema": { "description": "x".repeat(SCHEMA) } },
+                {
+                    "name": "ok",
+                    "title": format!("A title\nthat goes on {}", "x".repeat(1000)),
+                    "description": "ü".repeat(DESCRIPTION),
+                    "inputSchema": { "$schema": "http://json-schema.org/draft-07/schema#" },
+                },
+            ]),
+        );
+        assert_eq!(names(&listed), ["x_ok"]);
+        let spec = &listed[0].spec;
+        assert_eq!(spec.parameters, json!({ "type": "object", "properties": {} }));
+        assert_eq!(listed[0].title, "A title");
+        assert!(spec.description.len() <= DESCRIPTION + 3);
+    }
+}

@@ -1,0 +1,244 @@
+//! An MCP server for tests, on its standard streams. Its tools do what a server should and what none should.
+//!
+//! `mcp-server [manner]`: with none it is well; `newer` speaks the version that has no handshake; `mute` answers nothing; `endless`
+//! has a list of tools without an end; `gone` is gone at once. `mcp-server linger ADDRESS` is no server but what one leaves behind: it holds a connection
+//! open for as long as it lives.
+
+use std::{
+    env,
+    io::{self, BufRead, Read, Write},
+    net::TcpStream,
+    process::{self, Child, Command},
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+/// The tools, with what they take.
+const TOOLS: [&str; 15] = [
+    "echo",
+    "env",
+    "wait",
+    "cancelled",
+    "exit",
+    "linger",
+    "abandon",
+    "more",
+    "counts",
+    "garbled",
+    "nonsense",
+    "huge",
+    "fails",
+    "endless",
+    "babble",
+];
+
+fn main() {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["linger", address] => linger(address),
+        ["mute"] => drop(io::stdin().read_to_end(&mut Vec::new())),
+        ["gone"] => {
+            eprintln!("This server has no licence to run.");
+            process::exit(3);
+        }
+        [manner] => Server::new(manner).serve(),
+        _ => Server::new("").serve(),
+    }
+}
+
+fn linger(address: &str) {
+    let mut connection = TcpStream::connect(address).expect("somebody listens");
+    // Neither the end of its input nor a request to end makes it go.
+    let _ = connection.read(&mut [0]);
+    std::thread::sleep(Duration::from_secs(600));
+}
+
+struct Server {
+    is_endless: bool,
+    is_newer: bool,
+    has_more: bool,
+    cancelled: Vec<Value>,
+    /// The request with which somebody asked to be told of changes.
+    subscription: Option<Value>,
+    left_behind: Vec<Child>,
+}
+
+impl Server {
+    fn new(manner: &str) -> Self {
+        Self {
+            is_endless: manner == "endless",
+            is_newer: manner == "newer",
+            has_more: false,
+            cancelled: Vec::new(),
+            subscription: None,
+            left_behind: Vec::new(),
+        }
+    }
+
+    fn serve(mut self) {
+        for line in io::stdin().lock().lines() {
+            let Ok(line) = line else { return };
+            let message: Value = serde_json::from_str(&line).expect("a message");
+            let (id, params) = (&message["id"], &message["params"]);
+            match message["method"].as_str().unwrap_or_default() {
+                "server/discover" if self.is_newer => answer(
+                    id,
+                    json!({
+                        "resultType": "complete",
+                        "supportedVersions": ["2026-07-28"],
+                        "capabilities": { "tools": { "listChanged": true } },
+                        "ttlMs": 0,
+                        "cacheScope": "private",
+                    }),
+                ),
+                "subscriptions/listen" if self.is_newer => {
+                    self.subscription = Some(id.clone());
+                    self.notify(
+                        "subscriptions/acknowledged",
+                        json!({ "notifications": { "toolsListChanged": true } }),
+                    );
+                }
+                "initialize" if !self.is_newer => answer(
+                    id,
+                    json!({
+                        "protocolVersion": "2025-11-25",
+                        "capabilities": { "tools": { "listChanged": true } },
+                        "serverInfo": { "name": "test", "version": "0" },
+                    }),
+                ),
+                "tools/list" => answer(id, self.list()),
+                "tools/call" => self.call(id, params),
+                "notifications/cancelled" => self.cancelled.push(params["requestId"].clone()),
+                method if method.starts_with("notifications/") => {}
+                _ => say(&json!({
+                    "jsonrpc": "2.0",
+                    "id": id,
+                    "error": { "code": -32601, "message": "Method not found" },
+                })),
+            }
+        }
+    }
+
+    fn list(&self) -> Value {
+        let tool = |name: &str| {
+            let annotations = json!({ "readOnlyHint": name == "echo" });
+            json!({ "name": name, "inputSchema": { "type": "object" }, "annotations": annotations })
+        };
+        if self.is_endless {
+            let tools: Vec<Value> = (0..50).map(|index| tool(&format!("tool{index}"))).collect();
+            return json!({ "tools": tools, "nextCursor": "more" });
+        }
+        let mut tools: Vec<Value> = TOOLS.iter().map(|name| tool(name)).collect();
+        if self.has_more {
+            tools.push(tool("added"));
+        }
+        json!({ "tools": tools, "resultType": "complete", "ttlMs": 3_600_000, "cacheScope": "private" })
+    }
+
+    /// The newer way is to tell only those who have asked.
+    fn notify(&self, what: &str, mut params: Value) {
+        match &self.subscription {
+            None if self.is_newer => return,
+            None => {}
+            Some(subscription) => {
+                params["_meta"] = json!({ "io.modelcontextprotocol/subscriptionId": subscription });
+            }
+        }
+        say(&json!({ "jsonrpc": "2.0", "method": format!("notifications/{what}"), "params": params }));
+    }
+
+    fn leave_behind(&mut self, address: &str) {
+        let me = env::current_exe().expect("a path");
+        let left = Command::new(me).args(["linger", address]).spawn();
+        self.left_behind.push(left.expect("it starts"));
+    }
+
+    fn call(&mut self, id: &Value, params: &Value) {
+        let text = params["arguments"]["text"].as_str().unwrap_or_default();
+        match params["name"].as_str().unwrap_or_default() {
+            "echo" => answer(id, said(text)),
+            "env" => {
+                let names: Vec<String> = env::vars().map(|(name, _)| name).collect();
+                answer(
+                    id,
+                    said(&format!(
+                        "{} of {}",
+                        env::var(text).unwrap_or_default(),
+                        names.join(" ")
+                    )),
+                );
+            }
+            "cancelled" => answer(id, said(&self.cancelled.len().to_string())),
+            "exit" => process::exit(1),
+            "linger" => {
+                self.leave_behind(text);
+                answer(id, said("left behind"));
+            }
+            // What is left behind holds its output open.
+            "abandon" => {
+                self.leave_behind(text);
+                process::exit(1);
+            }
+            "more" => {
+                self.has_more = true;
+                self.notify("tools/list_changed", json!({}));
+                answer(id, said("there is more"));
+            }
+            "counts" => {
+                let token = &params["_meta"]["progressToken"];
+                for progress in 0..100_000 {
+                    let params = json!({ "progressToken": token, "progress": progress, "total": 100_000 });
+                    say(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }));
+                }
+                answer(id, said("counted"));
+            }
+            "garbled" => {
+                let text = json!({ "jsonrpc": "2.0", "id": id, "result": said("broken: <>") }).to_string();
+                let (before, after) = text.split_once("<>").expect("the mark");
+                write(&[before.as_bytes(), b"\xff\xfe\xc3", after.as_bytes(), b"\n"].concat());
+            }
+            "nonsense" => {
+                write(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[1,{{}}]}}\n").as_bytes())
+            }
+            "huge" => answer(id, said(&"x".repeat(50 << 20))),
+            "fails" => {
+                let mut result = said(&"x".repeat(1 << 20));
+                result["isError"] = true.into();
+                answer(id, result);
+            }
+            "endless" => loop {
+                write(&[b'x'; 1 << 16]);
+            },
+            "babble" => {
+                for _ in 0..10_000 {
+                    write(b"Starting up...\n\n{\"jsonrpc\": \xff\n[[[[\n{}\n");
+                    eprintln!("a line of the log");
+                }
+                answer(id, said("said"));
+            }
+            // `wait`, and what is not there.
+            _ => {}
+        }
+    }
+}
+
+fn said(text: &str) -> Value {
+    json!({ "content": [{ "type": "text", "text": text }] })
+}
+
+fn answer(id: &Value, result: Value) {
+    say(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+}
+
+fn say(message: &Value) {
+    write(format!("{message}\n").as_bytes());
+}
+
+fn write(bytes: &[u8]) {
+    let mut out = io::stdout().lock();
+    if out.write_all(bytes).and_then(|()| out.flush()).is_err() {
+        // Nobody listens any more.
+        process::exit(0);
+    }
+}

@@ -1,0 +1,136 @@
+//! The reference server, which has one of everything.
+
+use std::path::Path;
+
+use parlor::{
+    protocol::{Fraction, ToolProgress},
+    settings::McpServer,
+    tools::ToolSource,
+};
+
+use crate::{Running, call, run};
+
+fn everything() -> McpServer {
+    let program = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join(program);
+    assert!(
+        program.exists(),
+        "server-everything is missing, for this test: `make test` installs it, or says how"
+    );
+    run("node", &[program.to_str().expect("a path in Unicode"), "stdio"])
+}
+
+#[tokio::test]
+async fn its_tools_are_offered_as_ours() {
+    let running = Running::start(everything());
+    let sum = running.tool("get-sum").await;
+    let spec = sum.spec();
+    assert_eq!(spec.description, "Returns the sum of two numbers");
+    assert_eq!(spec.parameters["properties"]["a"]["type"], "number");
+    let plan = sum.plan(r#"{"a":1,"b":2}"#).unwrap();
+    assert_eq!((plan.label.as_str(), plan.detail), ("Calling Get Sum Tool", None));
+    assert!(!plan.needs_approval && plan.is_idempotent, "it only reads");
+    assert!(sum.plan("[1, 2]").unwrap_err().contains("not a JSON object"));
+    let echo = running
+        .tool("echo")
+        .await
+        .plan(r#"{"message":"one\ntwo"}"#)
+        .unwrap();
+    assert_eq!(echo.detail.as_deref(), Some("one"));
+    let toggle = running.tool("toggle-simulated-logging").await.plan("").unwrap();
+    assert!(toggle.needs_approval, "it changes something");
+    running.0.shut_down().await;
+}
+
+#[tokio::test]
+async fn texts_data_images_links_and_errors_come_back() {
+    let running = Running::start(everything());
+    assert_eq!(
+        running.says("echo", r#"{"message":"hello"}"#).await,
+        "Echo: hello"
+    );
+    assert_eq!(
+        running.says("get-sum", r#"{"a":2,"b":40}"#).await,
+        "The sum of 2 and 40 is 42."
+    );
+
+    let image = running.call("get-tiny-image", "").await.unwrap();
+    let [attached] = &image.attachments[..] else {
+        panic!("one image: {image:?}")
+    };
+    assert_eq!(
+        (
+            attached.media_type.as_str(),
+            attached.name.as_str(),
+            &attached.data[1..4]
+        ),
+        ("image/png", "get-tiny-image-1", &b"PNG"[..])
+    );
+    let said = format!(
+        "Here's the image you requested:\n[image/png, {} bytes]\nThe image above is the MCP logo.",
+        attached.data.len()
+    );
+    assert_eq!(image.text, said);
+
+    let annotated = r#"{"messageType":"success","includeImage":true}"#;
+    let annotated = running.call("get-annotated-message", annotated).await.unwrap();
+    assert!(
+        annotated
+            .text
+            .starts_with("Operation completed successfully\n[image/png")
+    );
+    assert_eq!(annotated.attachments.len(), 1);
+
+    let weather = running
+        .says("get-structured-content", r#"{"location":"Chicago"}"#)
+        .await;
+    assert!(weather.contains(r#""temperature":36"#), "{weather}");
+    let links = running.says("get-resource-links", r#"{"count":2}"#).await;
+    assert!(links.contains("Text Resource 2: demo://"), "{links}");
+    let reference = r#"{"resourceType":"Text","resourceId":1}"#;
+    let reference = running.says("get-resource-reference", reference).await;
+    assert!(reference.contains("[demo://"), "{reference}");
+
+    let error = running.call("get-sum", r#"{"a":"two"}"#).await.unwrap_err().0;
+    assert!(error.contains("Invalid arguments for tool get-sum"), "{error}");
+    running.0.shut_down().await;
+    assert!(running.0.tools().is_empty(), "it has been let go");
+}
+
+#[tokio::test]
+async fn a_long_call_says_how_far_it_is() {
+    let running = Running::start(everything());
+    let long = running.tool("trigger-long-running-operation").await;
+    let (result, heard) = call(long, r#"{"duration":1,"steps":4}"#).await;
+    let done = "Long running operation completed. Duration: 1 seconds, Steps: 4.";
+    assert_eq!(result.unwrap().text, done);
+    assert!(!heard.is_empty());
+    let steps: Vec<_> = (1..=4)
+        .map(|step| ToolProgress {
+            stage: "running".into(),
+            message: format!("{step} of 4"),
+            progress: Some(Fraction::of(step, 4)),
+            data: None,
+        })
+        .collect();
+    let mut rest = steps.iter();
+    // Those that came too soon after another may be missing, but none is out of its order.
+    assert!(
+        heard.iter().all(|said| rest.any(|step| step == said)),
+        "{heard:?}"
+    );
+    running.0.shut_down().await;
+}
+
+#[tokio::test]
+async fn what_is_disabled_is_not_offered() {
+    let all = Running::start(everything());
+    all.tool("echo").await;
+    let fewer = Running::start(McpServer {
+        disabled_tools: vec!["get-env".into()],
+        ..everything()
+    });
+    fewer.tool("echo").await;
+    assert_eq!(fewer.0.tools().len(), all.0.tools().len() - 1);
+    assert!(fewer.0.tools().iter().all(|tool| tool.spec().name != "x_get-env"));
+}

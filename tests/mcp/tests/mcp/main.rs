@@ -1,0 +1,95 @@
+//! MCP servers that Parlor runs as processes.
+
+mod everything;
+mod hostile;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use parlor::{
+    protocol::{ConversationId, MessageId, ToolProgress, UserId},
+    settings::{
+        McpServer, Secret,
+        mcp::{Reached, Variables},
+    },
+    tools::{self, AnyTool, ToolError, ToolResult, ToolSource, mcp::Servers},
+};
+use tokio::{
+    sync::mpsc,
+    time::{sleep, timeout},
+};
+
+/// How long a test waits for what must come at once.
+const SOON: Duration = Duration::from_secs(30);
+
+/// A server with the name `x`.
+struct Running(Servers);
+
+/// How a server is run.
+fn run(command: &str, args: &[&str]) -> McpServer {
+    McpServer {
+        name: "x".into(),
+        reached: Reached::Command {
+            command: command.into(),
+            args: args.iter().map(|arg| (*arg).into()).collect(),
+            env: Variables::default(),
+        },
+        approval: None,
+        timeout: SOON,
+        disabled_tools: Vec::new(),
+    }
+}
+
+impl Running {
+    fn start(settings: McpServer) -> Self {
+        Self(Servers::start(&[settings]))
+    }
+
+    /// The tool of this name, as soon as it is there.
+    async fn tool(&self, name: &str) -> Arc<dyn AnyTool> {
+        let name = format!("x_{name}");
+        let listed = async {
+            loop {
+                let tools = self.0.tools();
+                if let Some(tool) = tools.into_iter().find(|tool| tool.spec().name == name) {
+                    return tool;
+                }
+                sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(SOON, listed).await.expect("the tool is listed")
+    }
+
+    async fn call(&self, name: &str, arguments: &str) -> Result<ToolResult, ToolError> {
+        call(self.tool(name).await, arguments).await.0
+    }
+
+    /// What a call that must succeed says.
+    async fn says(&self, name: &str, arguments: &str) -> String {
+        let result = self.call(name, arguments).await;
+        result
+            .unwrap_or_else(|error| panic!("{name} failed: {error}"))
+            .text
+    }
+}
+
+/// Calls a tool as a run does, and hears how far it is.
+async fn call(tool: Arc<dyn AnyTool>, arguments: &str) -> (Result<ToolResult, ToolError>, Vec<ToolProgress>) {
+    let (progress, mut said) = mpsc::channel(1000);
+    let whose = (UserId::LOCAL, ConversationId::new(), MessageId::new());
+    let called = timeout(SOON, tools::execute(tool, arguments, whose, progress));
+    let result = called.await.expect("the call ends");
+    let mut heard = Vec::new();
+    while let Some(progress) = said.recv().await {
+        heard.push(progress);
+    }
+    (result, heard)
+}
+
+fn given(settings: &mut McpServer, values: &[(&str, &str)]) {
+    let values = values
+        .iter()
+        .map(|(name, value)| ((*name).into(), Secret((*value).into())));
+    if let Reached::Command { env, .. } = &mut settings.reached {
+        env.values = BTreeMap::from_iter(values);
+    }
+}

@@ -1,0 +1,318 @@
+//! MCP over HTTP: from the model's call to what the person sees.
+
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use axum::{
+    Router,
+    body::{Body, Bytes},
+    extract::State,
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Redirect, Response},
+    routing::post,
+};
+use futures::{StreamExt, stream};
+use parlor::settings::{
+    McpServer, Secret,
+    mcp::{Reached, Variables},
+};
+use serde_json::{Value, json};
+use tokio::{
+    net::TcpListener,
+    sync::Notify,
+    time::{sleep, timeout},
+};
+use upstream::{Script, Upstream, When};
+
+use crate::support::{Parlor, SOON, calls, id};
+
+/// A server of tools: `greet`, `count` (in steps; it waits before the last), `wait` (without an end), `big`.
+#[derive(Clone, Default)]
+struct Tools(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    /// What it was sent, with the value of the header `authorization`.
+    seen: Mutex<Vec<(String, Value)>>,
+    /// The number of the session that is not over.
+    session: AtomicUsize,
+    go_on: Notify,
+}
+
+impl Tools {
+    /// Listens, and gives the settings for it.
+    async fn serve(&self) -> McpServer {
+        let routes = Router::new()
+            .route("/mcp", post(answer).delete(StatusCode::OK))
+            .with_state(self.clone());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, routes).await });
+        settings(url)
+    }
+
+    fn seen(&self, method: &str) -> Vec<(String, Value)> {
+        let seen = self.0.seen.lock().unwrap();
+        let is_it = |(_, message): &&(String, Value)| message["method"] == method;
+        seen.iter().filter(is_it).cloned().collect()
+    }
+}
+
+fn settings(url: String) -> McpServer {
+    McpServer {
+        name: "web".into(),
+        reached: Reached::Url {
+            url,
+            headers: Variables {
+                values: [("Authorization".into(), Secret("Bearer hush".into()))].into(),
+                from: Default::default(),
+            },
+        },
+        approval: None,
+        timeout: SOON,
+        disabled_tools: Vec::new(),
+    }
+}
+
+async fn answer(State(Tools(tools)): State<Tools>, headers: HeaderMap, body: Bytes) -> Response {
+    let message: Value = serde_json::from_slice(&body).unwrap();
+    let header = |name: &str| {
+        headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
+            .to_owned()
+    };
+    tools
+        .seen
+        .lock()
+        .unwrap()
+        .push((header("authorization"), message.clone()));
+    let session = tools.session.load(Ordering::SeqCst).to_string();
+    let (call, params) = (message["id"].clone(), &message["params"]);
+    let result = |result: Value| json!({ "jsonrpc": "2.0", "id": call, "result": result }).to_string();
+    let json = [(header::CONTENT_TYPE, "application/json")];
+    match message["method"].as_str().unwrap_or_default() {
+        "initialize" => {
+            let result = result(json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": { "tools": {} },
+                "serverInfo": { "name": "web", "version": "0" },
+            }));
+            return ([("mcp-session-id", session)], json, result).into_response();
+        }
+        "server/discover" => {
+            let error = json!({ "code": -32601, "message": "Method not found" });
+            return (
+                json,
+                json!({ "jsonrpc": "2.0", "id": call, "error": error }).to_string(),
+            )
+                .into_response();
+        }
+        method if method.starts_with("notifications/") => return StatusCode::ACCEPTED.into_response(),
+        _ if header("mcp-session-id") != session => return StatusCode::NOT_FOUND.into_response(),
+        "tools/list" => {
+            let tool = |name| {
+                let hints = json!({ "readOnlyHint": true, "title": format!("The {name} tool") });
+                json!({ "name": name, "inputSchema": { "type": "object" }, "annotations": hints })
+            };
+            let tools = ["greet", "count", "wait", "big"].map(tool);
+            return (json, result(json!({ "tools": tools }))).into_response();
+        }
+        _ => {}
+    }
+    let text = |text: &str| result(json!({ "content": [{ "type": "text", "text": text }] }));
+    let progress = |done: u32| {
+        let params = json!({ "progressToken": params["_meta"]["progressToken"], "progress": done, "total": 2,
+                             "message": format!("step {done}") });
+        json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }).to_string()
+    };
+    let frame = |data: String| Ok::<_, Infallible>(format!("event: message\ndata: {data}\n\n"));
+    let events = match params["name"].as_str().unwrap_or_default() {
+        "greet" => return (json, text("Hello over there.")).into_response(),
+        "count" => {
+            let (first, last) = (frame(progress(1)), frame(text("One, two.")));
+            let wait = async move {
+                tools.go_on.notified().await;
+                last
+            };
+            stream::iter([first]).chain(stream::once(wait)).boxed()
+        }
+        "big" => stream::iter([frame(text(&"x".repeat(20 << 20)))]).boxed(),
+        _ => stream::pending().boxed(),
+    };
+    let stream = [(header::CONTENT_TYPE, "text/event-stream")];
+    (stream, Body::from_stream(events)).into_response()
+}
+
+/// A Parlor with these tools, whose model calls one of them when it is asked to: `call greet`.
+async fn calling(server: McpServer) -> (tempfile::TempDir, Upstream, Parlor) {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.script(When::any(), Script::new().text("Done."));
+    let parlor = Parlor::start_with(folder.path(), &upstream, |settings| settings.mcp = vec![server]).await;
+    // It is connected in the background: asked until it is there.
+    let offered = async {
+        loop {
+            parlor.chat(&message("are you there?")).await.rest().await;
+            if calls(&upstream).last().unwrap()["tools"]
+                .to_string()
+                .contains("web_greet")
+            {
+                return;
+            }
+            sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    timeout(SOON, offered).await.expect("the tools are offered");
+    (folder, upstream, parlor)
+}
+
+fn message(text: &str) -> Value {
+    json!({ "message": text, "model": "test/any" })
+}
+
+fn then_call(upstream: &Upstream, tool: &str) {
+    let script = Script::new().tool_call("c1", format!("web_{tool}"), r#"{"text":"for me\nplease"}"#);
+    upstream.script_times(1, When::user_contains("call"), script);
+}
+
+fn field<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    events.iter().filter(|event| event["type"] == kind).collect()
+}
+
+#[tokio::test]
+async fn a_tool_on_the_web_is_called_and_says_how_far_it_is() {
+    let tools = Tools::default();
+    let (_folder, upstream, parlor) = calling(tools.serve().await).await;
+    then_call(&upstream, "count");
+    let mut run = parlor.chat(&message("call it")).await;
+    let start = run.until("tool_start").await;
+    assert_eq!(
+        (&start["tool"], &start["label"], &start["detail"]),
+        (
+            &json!("web_count"),
+            &json!("Calling The count tool"),
+            &json!("for me")
+        )
+    );
+    let progress = run.until("tool_progress").await;
+    assert_eq!(
+        (&progress["message"], &progress["progress"]),
+        (&json!("step 1"), &json!(0.5))
+    );
+    tools.0.go_on.notify_one();
+    let complete = run.until("tool_complete").await;
+    assert_eq!(
+        (&complete["label"], &complete["status"], &complete["output"]),
+        (
+            &json!("Called The count tool"),
+            &json!("complete"),
+            &json!("One, two.")
+        )
+    );
+    run.until("complete").await;
+    let last = calls(&upstream).pop().unwrap();
+    let told = last["messages"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(
+        (&told["role"], &told["content"]),
+        (&json!("tool"), &json!("One, two."))
+    );
+    let [(authorization, call)] = &tools.seen("tools/call")[..] else {
+        panic!("one call")
+    };
+    assert_eq!(
+        (authorization.as_str(), &call["params"]["arguments"]),
+        ("Bearer hush", &json!({ "text": "for me\nplease" }))
+    );
+    parlor.stop().await;
+}
+
+#[tokio::test]
+async fn stopping_a_run_cancels_its_call() {
+    let tools = Tools::default();
+    let (_folder, upstream, parlor) = calling(tools.serve().await).await;
+    then_call(&upstream, "wait");
+    let mut run = parlor.chat(&message("call it")).await;
+    let start = run.until("tool_start").await;
+    let called = async {
+        while tools.seen("tools/call").is_empty() {
+            sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    timeout(SOON, called).await.expect("it is called");
+    let stop = format!("/api/runs/{}/stop", id(&start, "message_id"));
+    assert_eq!(parlor.post(&stop, &json!({})).send().await.unwrap().status(), 200);
+    run.until("cancelled").await;
+    let told = async {
+        loop {
+            if let Some((_, told)) = tools.seen("notifications/cancelled").pop() {
+                return told;
+            }
+            sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    let told = timeout(SOON, told).await.expect("the server is told");
+    assert_eq!(told["params"]["requestId"], tools.seen("tools/call")[0].1["id"]);
+}
+
+#[tokio::test]
+async fn a_server_that_has_forgotten_its_sessions_is_called_all_the_same() {
+    let tools = Tools::default();
+    let (_folder, upstream, parlor) = calling(tools.serve().await).await;
+    tools.0.session.fetch_add(1, Ordering::SeqCst);
+    then_call(&upstream, "greet");
+    let events = parlor.chat(&message("call it")).await.rest().await;
+    assert_eq!(field(&events, "tool_complete")[0]["output"], "Hello over there.");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_big_fails_alone() {
+    let tools = Tools::default();
+    let (_folder, upstream, parlor) = calling(tools.serve().await).await;
+    then_call(&upstream, "big");
+    let events = parlor.chat(&message("call it")).await.rest().await;
+    assert_eq!(
+        field(&events, "tool_complete")[0]["status"],
+        "failed",
+        "{events:?}"
+    );
+    then_call(&upstream, "greet");
+    let events = parlor.chat(&message("call it")).await.rest().await;
+    assert_eq!(field(&events, "tool_complete")[0]["output"], "Hello over there.");
+}
+
+#[tokio::test]
+async fn what_a_server_is_given_is_not_taken_elsewhere_by_a_redirect() {
+    let (elsewhere, tools) = (Tools::default(), Tools::default());
+    let Reached::Url { url, .. } = elsewhere.serve().await.reached else {
+        panic!("it is on the web")
+    };
+    let routes = Router::new().route("/mcp", post(move || async move { Redirect::temporary(&url) }));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let redirecting = settings(format!("http://{}/mcp", listener.local_addr().unwrap()));
+    tokio::spawn(async move { axum::serve(listener, routes).await });
+    let redirecting = McpServer {
+        name: "other".into(),
+        ..redirecting
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let here = tools.serve().await;
+    let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
+        settings.mcp = vec![redirecting, here];
+    })
+    .await;
+    let asked = async {
+        while tools.seen("tools/list").is_empty() {
+            sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    timeout(SOON, asked).await.expect("the other one is asked");
+    parlor.stop().await;
+    assert!(elsewhere.0.seen.lock().unwrap().is_empty());
+}
