@@ -31,6 +31,8 @@ pub mod journal;
 #[cfg(feature = "ssr")]
 pub mod pages;
 #[cfg(feature = "ssr")]
+pub mod payloads;
+#[cfg(feature = "ssr")]
 pub mod providers;
 #[cfg(feature = "ssr")]
 pub mod runs;

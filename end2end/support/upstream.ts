@@ -58,6 +58,12 @@ export class Upstream {
     return this.#control('POST', 'key', key);
   }
 
+  /** What stands at an address of this server from now on, as JSON unless it is a text. */
+  page(path: string, body: unknown): Promise<void> {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    return this.#control('POST', 'pages', { path, body: { text } });
+  }
+
   /** Every request for an answer that Parlor has sent. */
   async asked(): Promise<Asked[]> {
     const requests: { path: string; body: Asked }[] = await this.#control('GET', 'requests');

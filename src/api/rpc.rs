@@ -7,7 +7,7 @@ use server_fn::codec::{GetUrl, Json};
 
 use super::{ApiError, codec::Ask};
 use crate::protocol::{
-    ConversationId, ConversationList, MessageId, OlderMessages, RunStatus, Transcript,
+    ConversationId, ConversationList, MessageId, OlderMessages, PanelView, RunStatus, Transcript,
     chat::ModelList,
     conversation_list::ListCursor,
     intent::{self, Started},
@@ -159,6 +159,13 @@ pub async fn older_messages(
             .older_messages(caller.user_id, conversation_id, before, page)
             .await,
     )
+}
+
+/// What the panel shows of a payload.
+#[server(prefix = "/rpc", endpoint = "payload", input = GetUrl, output = Answered)]
+pub async fn payload(conversation_id: ConversationId, payload_id: String) -> Result<PanelView, ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(crate::http::panel_view(&caller, conversation_id, &payload_id).await)
 }
 
 /// A page of the list of conversations: the newest ones, or those after `before`.

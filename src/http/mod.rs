@@ -27,12 +27,16 @@ mod event_stream;
 mod form;
 mod messages;
 mod page;
+mod panel;
 mod payload;
 mod problem;
 mod rpc_errors;
 mod security;
 
-pub use caller::{Caller, caller, fingerprint};
+pub use self::{
+    caller::{Caller, caller, fingerprint},
+    panel::view as panel_view,
+};
 
 /// What every handler can reach. Clones share everything.
 #[derive(Clone)]
@@ -62,6 +66,10 @@ pub fn router(app: AppState) -> Router {
         .compress_when(SizeAbove::new(1024).and(NotForContentType::new("text/event-stream")));
     Router::new()
         .route("/api/chat/stream", post(chat_stream::start))
+        .route(
+            "/api/conversations/{conversation_id}/payloads/{payload_id}",
+            get(panel::get),
+        )
         .route("/api/events", get(event_stream::of_user))
         .route("/api/messages/{message_id}", get(messages::get))
         .route("/api/runs/{message_id}/events", get(chat_stream::resume))

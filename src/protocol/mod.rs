@@ -13,6 +13,7 @@ pub mod intent;
 pub mod json;
 pub mod memory;
 pub mod message;
+pub mod panel;
 pub mod payload;
 pub mod sorted;
 pub mod sse;
@@ -29,6 +30,7 @@ pub use memory::Memory;
 pub use message::{
     AssistantMessage, Message, MessageBody, Node, Part, Piece, PieceKind, RunError, RunStatus,
 };
+pub use panel::PanelView;
 pub use payload::{Payload, PayloadRef};
 pub use suggestion::{ActionHandler, ActionStyle, Source, SuggestedAction, SuggestedValue};
 pub use time::Timestamp;

@@ -173,6 +173,7 @@ impl<'a> Driver<'a> {
         };
         let (run, journal) = (self.run, self.runs.journal.clone());
         let reports = self.reporter.clone();
+        let payload_bytes = self.runs.limits.payload_bytes;
         self.tools.spawn(async move {
             // What it does may have consequences: first it has to be known that it began.
             let begun = journal.committed(run).await;
@@ -193,14 +194,17 @@ impl<'a> Driver<'a> {
             let output = match output {
                 Ok(result) => {
                     let mut text = result.text;
-                    if let Some(made) = result.payload {
-                        let made = made.named();
-                        text.push_str(&format!(
-                            "\n\n(The person sees this as {}: {}.)",
-                            made.payload_id, made.summary
-                        ));
-                        payload = Some(made.reference());
-                        journal.keep(run, made).await;
+                    match result.payload.map(|made| made.named_within(payload_bytes)) {
+                        Some(Ok(made)) => {
+                            text.push_str(&format!(
+                                "\n\n(The person sees this as {}: {}.)",
+                                made.payload_id, made.summary
+                            ));
+                            payload = Some(made.reference());
+                            journal.keep(run, made).await;
+                        }
+                        Some(Err(too_large)) => text.push_str(&format!("\n\n({too_large})")),
+                        None => {}
                     }
                     Ok(text)
                 }

@@ -133,6 +133,8 @@ pub struct Limits {
     pub model_event_bytes: usize,
     /// What one answer may come to, its thinking included.
     pub answer_bytes: usize,
+    /// What a tool makes for the panel in one call.
+    pub payload_bytes: usize,
     /// Conversations in one page of the list.
     pub conversations_page: usize,
     /// Messages in one page of a conversation.
@@ -220,6 +222,7 @@ impl Default for Limits {
             request_bytes: 2 << 20,
             model_event_bytes: 1 << 20,
             answer_bytes: 8 << 20,
+            payload_bytes: 1 << 20,
             conversations_page: 40,
             messages_page: 20,
             messages_page_bytes: 256 << 10,

@@ -11,8 +11,24 @@ const SUMMARY: usize = 80;
 const ID: usize = 8;
 
 impl NewPayload {
-    /// Gives it an id and a line about it.
-    pub fn named(self) -> Payload {
+    /// Gives it an id and a line about it, if its data have at most so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// What the model is told: the person does not see what is too large.
+    pub fn named_within(self, limit: usize) -> Result<Payload, String> {
+        let payload = self.named();
+        let length = payload.data.as_str().len();
+        if length > limit {
+            return Err(format!(
+                "What was made for the panel has {length} bytes and was not kept: {limit} are the most (setting \
+                 limits.payload_bytes). The person does not see it. Ask for less."
+            ));
+        }
+        Ok(payload)
+    }
+
+    fn named(self) -> Payload {
         let summary = summary(&self.kind, &self.data);
         let id = std::iter::repeat_with(|| fastrand::alphanumeric().to_ascii_lowercase());
         Payload {
@@ -44,8 +60,9 @@ fn summary(kind: &str, data: &Value) -> String {
         Some((cut, _)) => format!("{}…", &line[..cut]),
         None => line,
     };
-    let mut fields = data.as_object().into_iter().flat_map(|object| object.values());
-    if let Some(count) = fields.find_map(|field| field.as_array().map(Vec::len)) {
+    // A table has more rows than columns, as a rule.
+    let fields = data.as_object().into_iter().flat_map(|object| object.values());
+    if let Some(count) = fields.filter_map(|field| field.as_array().map(Vec::len)).max() {
         line.push_str(&format!(" ({count})"));
     }
     line
@@ -66,6 +83,7 @@ mod tests {
                 "Article list: CRISPR (2)",
             ),
             ("table", json!({"rows": []}), "Table (0)"),
+            ("table", json!({"columns": [1], "rows": [2, 3]}), "Table (2)"),
             ("text_document", json!("x"), "Text document"),
             ("été", json!(null), "été"),
             ("", json!({"title": " a\n b "}), ": a b"),
@@ -75,6 +93,20 @@ mod tests {
         }
         let long = summary("table", &json!({"title": "é".repeat(1000)}));
         assert_eq!(long.chars().count(), SUMMARY + 1);
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_kept_and_the_model_told_why() {
+        let made = NewPayload {
+            kind: "table".into(),
+            data: json!("12345678"),
+        };
+        assert!(made.clone().named_within(10).is_ok());
+        let too_large = made.named_within(9).unwrap_err();
+        assert!(
+            too_large.contains("has 10 bytes and was not kept: 9 are the most"),
+            "{too_large}"
+        );
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::{
     models::Models,
     not_found::nothing_here,
     page::{Page, PageCodec},
+    panel::{Panel, PanelFrame, use_panel},
     place::{self, Place},
     sidebar::Sidebar,
     toast::ToastArea,
@@ -51,6 +52,7 @@ fn begin(page: Page, place: Memo<Place>, go: Callback<(Place, bool)>) -> AnyView
     provide_context(live.toasts);
     provide_context(models);
     provide_context(Deletion::new());
+    provide_context(Panel::new(live));
     Effect::new(move |_| {
         live.start();
         models.start();
@@ -83,6 +85,7 @@ fn shortcuts(live: Live) {
 
 #[component]
 fn Layout(live: Live) -> impl IntoView {
+    let panel = use_panel();
     let title = Memo::new(move |_| match live.here() {
         Some(view) => view.title.get(),
         None => String::new(),
@@ -103,11 +106,12 @@ fn Layout(live: Live) -> impl IntoView {
         <div class="app">
             <a class="skip-link" href="#message" on:click=skip>"Skip to the message box"</a>
             <Sidebar/>
-            <div class="stage">
+            <div class="stage" inert=move || panel.covers_all()>
                 <Header title/>
                 <main class="scene">{move || scene(live, live.place.get())}</main>
                 <Composer/>
             </div>
+            <PanelFrame/>
             <ToastArea toasts=live.toasts/>
         </div>
     }

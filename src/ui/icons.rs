@@ -42,6 +42,8 @@ icons! {
     system: "M4 5h16v11H4zM9 20h6M12 16v4",
     bell: "M6 17v-6a6 6 0 0 1 12 0v6l2 1H4zM10 21h4",
     bell_off: "M6 17v-6a6 6 0 0 1 1.5-4M10 5.3A6 6 0 0 1 18 11v4M16 18H4l2-1M10 21h4M4 4l16 16",
+    panel: "M4 5h16v14H4zM14 5v14",
+    download: "M12 4v11M7 11l5 5 5-5M5 20h14",
     question: "M9 9a3 3 0 1 1 4 3c-.7.4-1 1-1 2M12 17.5v.5",
     globe: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18",
     alert: "M12 4l9 16H3zM12 10v4M12 17v.5",

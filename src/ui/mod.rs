@@ -3,6 +3,7 @@
 //! - [`page`]: the snapshots that a page begins with; [`place`]: what its address names
 //! - [`live`]: the state that the stream of events keeps true, and the intents that change it
 //! - [`chat`]: the one layout, with [`sidebar`], [`header`], [`transcript`], [`welcome`] and [`composer`] in it
+//! - [`panel`]: what tools and the model have made, beside the conversation
 //! - [`markdown`]: text of a model as views that follow it while it grows
 //! - [`lazy`]: views whose code is loaded when they are first shown
 //! - [`browser`]: the only module here that knows whether it runs in one
@@ -27,6 +28,7 @@ mod models;
 mod not_found;
 mod notify;
 mod page;
+mod panel;
 mod place;
 mod sidebar;
 mod theme;

@@ -5,6 +5,7 @@ mod contract;
 mod faults;
 mod mcp;
 mod nginx;
+mod payloads;
 mod refusals;
 mod resume;
 mod slow_reader;

@@ -9,7 +9,7 @@ use wasm_bindgen::{JsCast, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
     Element, Event, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, IntersectionObserver,
-    IntersectionObserverEntry, ResizeObserver, Text,
+    IntersectionObserverEntry, PointerEvent, ResizeObserver, Text,
 };
 
 /// What the page is called; what the text reads is followed.
@@ -55,7 +55,33 @@ pub fn is_there(selector: &str) -> bool {
 /// Whether one writes with a real keyboard, as far as a page can tell: whoever points with a finger has one on the
 /// screen.
 pub fn has_keyboard() -> bool {
-    !matches!(window().match_media("(pointer: coarse)"), Ok(Some(query)) if query.matches())
+    !matches("(pointer: coarse)")
+}
+
+/// Whether a query about the screen, as style sheets have them, holds now.
+pub fn matches(query: &str) -> bool {
+    matches!(window().match_media(query), Ok(Some(query)) if query.matches())
+}
+
+/// How wide the page is, in pixels.
+pub fn viewport_width() -> u32 {
+    let root = document().document_element();
+    root.map_or(0, |root| root.client_width().unsigned_abs())
+}
+
+/// Sets a property in the style of the element with this id.
+pub fn set_style(id: &str, property: &str, value: &str) {
+    if let Some(element) = element(id) {
+        let _ = HtmlElement::style(&element).set_property(property, value);
+    }
+}
+
+/// What the pointer does from now on until it is let go is told to what it has pressed.
+pub fn capture_pointer(event: &PointerEvent) {
+    let pressed: Option<Element> = event.current_target().and_then(|target| target.dyn_into().ok());
+    if let Some(pressed) = pressed {
+        let _ = pressed.set_pointer_capture(event.pointer_id());
+    }
 }
 
 /// Goes to a place on this page, in place of the one in the browser's history.

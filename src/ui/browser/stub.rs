@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use leptos::{
     prelude::{AnyView, IntoAny, RenderHtml},
-    web_sys::{Element, Event, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, Text},
+    web_sys::{Element, Event, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, PointerEvent, Text},
 };
 
 use super::{Permission, Presence, StreamEvent};
@@ -145,6 +145,18 @@ pub fn focus_to_go_on() {}
 pub fn has_keyboard() -> bool {
     true
 }
+
+pub fn matches(_query: &str) -> bool {
+    false
+}
+
+pub fn viewport_width() -> u32 {
+    0
+}
+
+pub fn set_style(_id: &str, _property: &str, _value: &str) {}
+
+pub fn capture_pointer(_event: &PointerEvent) {}
 
 pub fn focus_to_write(_area: &HtmlTextAreaElement) {}
 

@@ -17,10 +17,7 @@ impl Live {
     /// Asks the server, for as long as an answer can be hoped for.
     ///
     /// Whatever it answers, it is there: a link that waits to try again need not wait any longer.
-    pub(super) async fn ask<T>(
-        self,
-        request: impl Future<Output = Result<T, ApiError>>,
-    ) -> Result<T, ApiError> {
+    pub async fn ask<T>(self, request: impl Future<Output = Result<T, ApiError>>) -> Result<T, ApiError> {
         let outcome = match select(pin!(request), pin!(browser::sleep(PATIENCE_MS))).await {
             Either::Left((outcome, _)) => outcome,
             Either::Right(_) => Err(ApiError::unreachable()),

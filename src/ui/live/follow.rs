@@ -9,7 +9,10 @@ use super::{
 };
 use crate::{
     api::{ApiError, error::ErrorCode, rpc},
-    protocol::{ConversationId, ConversationList, Event, EventBody, Notice, Position, Transcript, json, sse},
+    protocol::{
+        ConversationId, ConversationList, Event, EventBody, Notice, PayloadRef, Position, Transcript, json,
+        sse,
+    },
     ui::{
         browser::{self, Presence, StreamEvent},
         clock::Clock,
@@ -166,6 +169,9 @@ impl Live {
                     if matches!(event.body, EventBody::ConversationCreated { .. }) {
                         created.push(event.conversation_id);
                     }
+                    if let Some(payload) = made(event.body) {
+                        self.made.set(Some((event.conversation_id, payload)));
+                    }
                 }
                 // Just now the server cannot read its log; the stream ends, and the link tries again.
                 Err(_) if is_unavailable(&frame.data) => {}
@@ -302,6 +308,15 @@ impl Live {
         })?;
         self.view(id).lose(found?);
         Some(rest)
+    }
+}
+
+/// What an event brings for the panel.
+fn made(event: EventBody) -> Option<PayloadRef> {
+    match event {
+        EventBody::ToolComplete { payload, .. } => payload,
+        EventBody::PayloadMade { payload, .. } => Some(payload),
+        _ => None,
     }
 }
 

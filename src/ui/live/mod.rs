@@ -44,7 +44,7 @@ pub use self::{
 };
 use super::{browser, clock::Clock, page::Page, place::Place, toast::Toasts};
 use crate::protocol::{
-    ConversationId, IntentId, Message, MessageBody, MessageId, Transcript, transcript::Touched,
+    ConversationId, IntentId, Message, MessageBody, MessageId, PayloadRef, Transcript, transcript::Touched,
 };
 
 /// The handle that the views hold. There is one, for as long as the page lives.
@@ -66,6 +66,8 @@ pub struct Live {
     /// Messages that could not be sent: where, and what to tell the person. The text is in the drafts.
     pub unsent: RwSignal<Vec<(Place, String)>>,
     pub toasts: Toasts,
+    /// What was made last for the panel, of all that came with the stream, and in which conversation.
+    pub made: RwSignal<Option<(ConversationId, PayloadRef)>>,
     /// Goes to a place; with `true` in place of the one in the browser's history.
     go: Callback<(Place, bool)>,
 }
@@ -116,6 +118,7 @@ impl Live {
             visible: RwSignal::new(true),
             unsent: RwSignal::default(),
             toasts: Toasts::new(),
+            made: RwSignal::default(),
             go,
         };
         // A list that could not be read is asked for again as soon as the stream stands.

@@ -15,6 +15,7 @@ use super::{
     erase::Erase,
     icons,
     live::{ListTrouble, use_live},
+    panel::use_panel,
     when::When,
 };
 
@@ -22,6 +23,7 @@ use super::{
 #[component]
 pub fn Sidebar() -> impl IntoView {
     let live = use_live();
+    let panel = use_panel();
     let nav = NodeRef::<html::Nav>::new();
     let close = move || {
         if let Some(nav) = nav.get_untracked() {
@@ -45,6 +47,7 @@ pub fn Sidebar() -> impl IntoView {
             class="sidebar"
             popover="auto"
             aria-label="Conversations"
+            inert=move || panel.covers_all()
             on:click=pressed
         >
             <div class="sidebar-head">

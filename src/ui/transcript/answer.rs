@@ -10,12 +10,13 @@ use super::{
     tool::{CallOf, tool_card},
 };
 use crate::{
-    protocol::{ConversationId, MessageId, PayloadRef, RunStatus},
+    protocol::{ConversationId, MessageId, RunStatus},
     ui::{
         each::Each,
         erase::Erase,
         live::{AnswerRow, PartKind, PartRow, use_live},
         markdown::MarkdownView,
+        panel::payload_card,
     },
 };
 
@@ -101,11 +102,6 @@ fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
             tool_card(part, call, of, prefix)
         }
     }
-}
-
-/// Something that the model has made for the panel.
-pub fn payload_card(payload: PayloadRef) -> AnyView {
-    view! { <p class="payload">{payload.summary}</p> }.erase()
 }
 
 fn thinking(row: &AnswerRow, part: PartRow, prefix: String) -> AnyView {

@@ -14,6 +14,7 @@ use crate::{
         lazy::{Code, NotLoaded, lazy_part},
         live::{PartRow, RunView, use_live},
         markdown::{MarkdownState, MarkdownView},
+        panel::payload_card,
     },
 };
 
@@ -78,6 +79,10 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: Stri
         let call = call.clone();
         Memo::new(move |_| call.with(|call| call.progress.clone()))
     };
+    let payload = {
+        let call = call.clone();
+        Memo::new(move |_| call.with(|call| call.payload.clone()))
+    };
     let asked = {
         let (call, of) = (call.clone(), of.clone());
         move || {
@@ -111,6 +116,7 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: Stri
             </details>
             {move || progress.get().map(bar)}
             {failed}
+            {move || payload.get().map(payload_card)}
             {asked}
         </div>
     }

@@ -1,0 +1,338 @@
+/** The panel beside the conversation, with what tools make. */
+import type { Page } from '@playwright/test';
+import { expectAccessible } from '../support/accessibility.ts';
+import type { Chat } from '../support/chat.ts';
+import { screenshots } from '../support/screenshots.ts';
+import { test as base, expect } from '../support/test.ts';
+import type { Upstream } from '../support/upstream.ts';
+
+/** A Parlor whose tools ask the scripted server. */
+const test = base.extend({
+  settings: async ({ upstream }, use) =>
+    use(`[tools.web_search]\nprovider = "searxng"\nurl = "${upstream.url}/searxng"\n[tools.pubmed]\nbase_url = "${upstream.url}/eutils"\n`),
+});
+
+const results = [
+  { title: 'A <b>first</b> page', url: 'https://first.example/page', content: 'What the first says.' },
+  { title: 'A second page', url: 'https://second.example/', content: '<script>alert(1)</script>' },
+];
+
+/** The next question has the model search the web, and then wait at the gate `rest`. */
+async function searches(upstream: Upstream, query: string): Promise<void> {
+  await upstream.page('/searxng/search', { query, results });
+  await upstream.script({ when: { user_contains: query }, steps: [{ tool_call: { id: `call_${query}`, name: 'web_search', arguments: JSON.stringify({ query }) } }] });
+  await upstream.script({ when: { tool_gave: query }, steps: [{ gate: 'rest' }, { text: `That is all about ${query}.` }] });
+}
+
+const panel = (page: Page) => page.locator('#panel');
+const card = (chat: Chat, word: 'Open' | 'Close' = 'Open') => chat.answers.getByRole('button', { name: `${word}: Web results: ` });
+
+/** A finished answer with a payload, its panel closed. */
+async function answered(chat: Chat, upstream: Upstream): Promise<void> {
+  await searches(upstream, 'tea');
+  await upstream.open('rest');
+  await chat.open();
+  await chat.begin('What about tea?');
+  await chat.done();
+  await chat.reload();
+}
+
+test('it opens by itself for what arrives, without taking the focus, and not after a reload', async ({ chat, page, upstream }) => {
+  await searches(upstream, 'tea');
+  await chat.open();
+  await chat.begin('What about tea?');
+  const region = page.getByRole('complementary', { name: 'Web results: tea (2)' });
+  await expect(region).toBeVisible();
+  await expect(chat.message).toBeFocused();
+  await expect(region.getByRole('heading', { name: 'Search results' })).toBeVisible();
+  const first = region.getByRole('link', { name: 'A first page' });
+  await expect(first).toHaveAttribute('href', 'https://first.example/page');
+  await expect(first).toHaveAttribute('rel', 'noopener noreferrer nofollow');
+  await expect(region.getByText('<script>alert(1)</script>')).toBeVisible();
+  await upstream.open('rest');
+  await chat.done();
+  await expectAccessible(page);
+  await screenshots(page, 'panel-results');
+
+  await chat.reload();
+  await expect(panel(page)).toHaveCount(0);
+  await expect(card(chat)).toBeVisible();
+});
+
+test('the card opens and closes it, and the focus goes there and back', async ({ chat, page, upstream }) => {
+  await answered(chat, upstream);
+  await chat.tabTo(card(chat), 'Shift+Tab');
+  await page.keyboard.press('Enter');
+  await expect(panel(page)).toBeFocused();
+  await expect(page.getByRole('link', { name: 'A first page' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(panel(page)).toHaveCount(0);
+  await expect(card(chat)).toBeFocused();
+
+  await page.keyboard.press('Enter');
+  await expect(panel(page)).toBeFocused();
+  await page.getByRole('button', { name: 'Close the panel' }).click();
+  await expect(panel(page)).toHaveCount(0);
+  await expect(card(chat)).toBeFocused();
+
+  await card(chat).click();
+  await expect(panel(page)).toBeFocused();
+  await card(chat, 'Close').click();
+  await expect(panel(page)).toHaveCount(0);
+});
+
+test('Escape closes it wherever one is, unless something else is left with it', async ({ chat, page, upstream }) => {
+  await answered(chat, upstream);
+  await card(chat).click();
+  await chat.press('Delete', 'What about tea?');
+  await expect(chat.dialog).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(chat.dialog).toBeHidden();
+  await expect(panel(page)).toBeVisible();
+  await chat.message.focus();
+  await page.keyboard.press('Escape');
+  await expect(panel(page)).toHaveCount(0);
+  await expect(chat.message).toBeFocused();
+});
+
+test('going elsewhere and deleting the conversation close it', async ({ chat, page, upstream }) => {
+  await answered(chat, upstream);
+  await card(chat).click();
+  await expect(panel(page)).toBeVisible();
+  await chat.newChat.click();
+  await expect(chat.title).toHaveText('New chat');
+  await expect(panel(page)).toHaveCount(0);
+  await page.goBack();
+  await expect(card(chat)).toBeVisible();
+  await expect(panel(page)).toHaveCount(0);
+
+  await card(chat).click();
+  await expect(page.getByRole('link', { name: 'A first page' })).toBeVisible();
+  await chat.press('Delete', 'What about tea?');
+  await chat.dialog.getByRole('button', { name: 'Delete' }).click();
+  await expect(panel(page)).toHaveCount(0);
+  await expect(chat.title).toHaveText('New chat');
+});
+
+test('what arrives elsewhere does not open it, and who is at work in it is not disturbed', async ({ chat, page, upstream }) => {
+  await answered(chat, upstream);
+  await searches(upstream, 'milk');
+  await chat.say('What about milk?');
+  await expect(page.getByRole('complementary', { name: 'Web results: milk (2)' })).toBeVisible();
+  await upstream.open('rest');
+  await chat.done();
+  await page.getByRole('complementary').getByRole('link', { name: 'A first page' }).focus();
+  // A gate of its own holds the question back until the focus is in the panel.
+  await upstream.page('/searxng/search', { query: 'sugar', results });
+  await upstream.script({ when: { user_contains: 'sugar' }, steps: [{ gate: 'ask' }, { tool_call: { id: 'call_sugar', name: 'web_search', arguments: '{"query":"sugar"}' } }] });
+  await upstream.script({ when: { tool_gave: 'sugar' }, steps: [{ text: 'Sweet.' }] });
+  await chat.say('What about sugar?');
+  await upstream.reached('ask');
+  await page.getByRole('complementary').getByRole('link', { name: 'A first page' }).focus();
+  await upstream.open('ask');
+  await expect(chat.answers.last().getByRole('button', { name: 'Open: Web results: sugar' })).toBeVisible();
+  await expect(page.getByRole('complementary', { name: 'Web results: milk (2)' })).toBeVisible();
+  await chat.done();
+
+  await upstream.script({ when: { user_contains: 'honey' }, steps: [{ gate: 'honey' }, { tool_call: { id: 'call_honey', name: 'web_search', arguments: '{"query":"honey"}' } }] });
+  await upstream.script({ when: { tool_gave: 'honey' }, steps: [{ text: 'Sweeter.' }] });
+  await chat.say('What about honey?');
+  await upstream.reached('honey');
+  await chat.newChat.click();
+  await upstream.open('honey');
+  await expect(chat.entries.first()).toHaveAccessibleName(/new|unread/i);
+  await expect(panel(page)).toHaveCount(0);
+});
+
+test('its edge makes it wider and narrower, and the width stays', async ({ chat, page, upstream }) => {
+  await answered(chat, upstream);
+  await card(chat).click();
+  const edge = page.getByRole('separator', { name: 'Width of the panel' });
+  const width = async () => Math.round((await panel(page).boundingBox())?.width ?? 0);
+  await expect(edge).toHaveAttribute('aria-valuenow', '480');
+  await expect.poll(width).toBe(480);
+  await edge.focus();
+  await page.keyboard.press('ArrowLeft');
+  await expect.poll(width).toBe(512);
+  await page.keyboard.press('Home');
+  await expect.poll(width).toBe(320);
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(width).toBe(320);
+  await page.keyboard.press('End');
+  await expect.poll(width).toBe(Number(await edge.getAttribute('aria-valuemax')));
+
+  const box = await edge.boundingBox();
+  await page.mouse.move(box!.x + box!.width / 2, 300);
+  await page.mouse.down();
+  await page.mouse.move(880, 300, { steps: 4 });
+  await page.mouse.up();
+  await page.mouse.move(700, 300);
+  await expect.poll(width).toBe(400);
+  await chat.reload();
+  await card(chat).click();
+  await expect.poll(width).toBe(400);
+  await edge.dblclick();
+  await expect.poll(width).toBe(480);
+});
+
+test('what cannot be loaded says so and is loaded again', async ({ browserLog, chat, page, upstream }) => {
+  browserLog.allow(/net::ERR_|Failed to fetch|status of 404|WebAssembly/);
+  await answered(chat, upstream);
+  await test.step('the payload', async () => {
+    await page.route('**/rpc/payload?*', (route) => route.abort());
+    await card(chat).click();
+    const failure = panel(page).getByRole('alert').filter({ hasText: 'This could not be loaded' });
+    await expect(failure).toBeVisible();
+    await page.unroute('**/rpc/payload?*');
+    await failure.getByRole('button', { name: 'Try again' }).click();
+    await expect(page.getByRole('link', { name: 'A first page' })).toBeVisible();
+    await expect(failure).toHaveCount(0);
+  });
+  await test.step('the code', async () => {
+    await page.route('**/split_panel.wasm', (route) => route.abort());
+    await chat.reload();
+    await card(chat).click();
+    await expect(panel(page).getByRole('alert')).toContainText('could not be loaded');
+    await page.unroute('**/split_panel.wasm');
+    await panel(page).getByRole('button', { name: 'Try again' }).click();
+    await expect(page.getByRole('link', { name: 'A first page' })).toBeVisible();
+  });
+});
+
+test('articles have their abstracts and lead to PubMed', async ({ chat, page, upstream }) => {
+  const article = (uid: string, title: string) => ({
+    uid, title, source: 'J Water', pubdate: '2024 Jan', authors: [{ name: 'Doe J' }, { name: 'Roe R' }],
+    articleids: [{ idtype: 'doi', value: `10.1000/${uid}` }],
+  });
+  await upstream.page('/eutils/esearch.fcgi', { esearchresult: { count: '1204', idlist: ['1', '2'] } });
+  await upstream.page('/eutils/esummary.fcgi', { result: { uids: ['1', '2'], 1: article('1', 'Water is wet.'), 2: article('2', 'A longer title about water and everything that it does to what is not in it.') } });
+  await upstream.page('/eutils/efetch.fcgi', '<PubmedArticle><PMID>1</PMID><Abstract><AbstractText>It is.</AbstractText></Abstract></PubmedArticle>');
+  await upstream.script({ when: { user_contains: 'water' }, steps: [{ tool_call: { id: 'call_1', name: 'search_pubmed', arguments: '{"query":"water"}' } }] });
+  await upstream.script({ when: { tool_gave: 'PubMed has' }, steps: [{ text: 'It is wet.' }] });
+  await chat.open();
+  await chat.begin('Find water');
+  const region = page.getByRole('complementary', { name: 'Article list: water (2)' });
+  await expect(region.getByText('2 of 1,204 articles')).toBeVisible();
+  await expect(region.getByRole('link', { name: 'Water is wet.' })).toHaveAttribute('href', 'https://pubmed.ncbi.nlm.nih.gov/1/');
+  await region.getByText('Abstract').click();
+  await expect(region.getByText('It is.', { exact: true })).toBeVisible();
+  await chat.done();
+  await expectAccessible(page);
+  await screenshots(page, 'panel-articles');
+  const [download] = await Promise.all([page.waitForEvent('download'), region.getByRole('link', { name: 'Download as JSON' }).click()]);
+  expect(download.suggestedFilename()).toMatch(/^\w{8}\.json$/);
+});
+
+test.describe('on a phone', () => {
+  test.use({ viewport: { width: 390, height: 844 } });
+
+  test('it takes the whole screen when it is asked for, and only then', async ({ chat, page, upstream }) => {
+    await searches(upstream, 'tea');
+    await chat.open();
+    await chat.say('What about tea?');
+    await expect(card(chat)).toBeVisible();
+    await upstream.open('rest');
+    await chat.done();
+    await expect(panel(page)).toHaveCount(0);
+
+    await card(chat).click();
+    const dialog = page.getByRole('dialog', { name: 'Web results: tea (2)' });
+    await expect(dialog).toBeFocused();
+    await expect(page.getByRole('link', { name: 'A first page' })).toBeVisible();
+    expect(await dialog.boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
+    await expect(page.getByRole('separator')).toHaveCount(0);
+    // What is behind it can't be reached.
+    await expect(page.locator('.stage')).toHaveAttribute('inert', '');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Close the panel' }).click();
+    await expect(dialog).toHaveCount(0);
+    await expect(card(chat)).toBeFocused();
+  });
+});
+
+/** What the server makes of data is its own tests' matter; here is how each kind looks. */
+const kinds: Record<string, { body: object; check: (page: Page) => Promise<void> }> = {
+  table: {
+    body: { table: {
+      title: 'Planets',
+      columns: [{ name: 'Name', numeric: false }, { name: 'Moons', numeric: true }, ...Array.from({ length: 4 }, (_, index) => ({ name: `Column ${index}`, numeric: false }))],
+      rows: Array.from({ length: 120 }, (_, index) => [`Planet ${index}`, `${index}`, ...Array(4).fill('something')]),
+      missing: '3 more columns',
+    } },
+    check: async (page) => {
+      const rows = panel(page).getByRole('row');
+      await expect(rows).toHaveCount(101);
+      const sideways = await panel(page).locator('.panel-body').evaluate((body) => body.scrollWidth - body.clientWidth);
+      expect(sideways, 'it scrolls inside of itself').toBe(0);
+      await panel(page).getByRole('button', { name: 'Show all 120' }).click();
+      await expect(rows).toHaveCount(121);
+      await expect(panel(page).getByText('Not shown here: 3 more columns')).toBeVisible();
+    },
+  },
+  chart: {
+    body: { chart: {
+      series: [
+        { name: 'Rain', marks: { bars: [{ left: 333, top: 5000, width: 1333, height: 2500 }, { left: 3666, top: 0, width: 1333, height: 7500 }, { left: 7000, top: 7500, width: 1333, height: 2500 }] } },
+        { name: 'Sun', marks: { bars: [{ left: 1666, top: 2500, width: 1333, height: 5000 }, { left: 5000, top: 6500, width: 1333, height: 1000 }, { left: 8333, top: 1000, width: 1333, height: 6500 }] } },
+        { name: 'Wind', marks: { lines: [[{ left: 1666, top: 3000 }, { left: 5000, top: 2000 }], [{ left: 8333, top: 4000 }]] } },
+      ],
+      ticks: ['30', '20', '10', '0', '-10'], zero: 7500,
+      labels: [{ text: 'May', places: 1 }, { text: 'June', places: 1 }, { text: 'July', places: 1 }],
+      data: { title: 'Weather', columns: [{ name: '', numeric: false }, { name: 'Rain', numeric: true }], rows: [['May', '10']], missing: '' },
+    } },
+    check: async (page) => {
+      await expect(panel(page).getByRole('img', { name: 'Chart: Weather' })).toBeVisible();
+      await panel(page).getByText('Numbers').click();
+      await expect(panel(page).getByRole('cell', { name: 'May' })).toBeVisible();
+    },
+  },
+  document: {
+    body: { document: { title: 'A letter', versions: [
+      { label: 'Draft', text: '# Hello\n\nworld', changes: [] },
+      { label: 'Version 2', text: '# Hello\n\nthe **world**', changes: [
+        { change: 'skipped', text: '2 lines are the same' }, { change: 'same', text: '' },
+        { change: 'removed', text: 'world' }, { change: 'added', text: 'the **world**' },
+      ] },
+    ] } },
+    check: async (page) => {
+      await expect(panel(page).locator('strong')).toHaveText('world');
+      await panel(page).getByRole('button', { name: 'Show changes' }).click();
+      await expect(panel(page).getByRole('insertion')).toHaveText('+ the **world**');
+      await expect(panel(page).getByRole('deletion')).toHaveText('− world');
+    },
+  },
+  query: {
+    body: { query: { query: 'asthma[mesh]\nAND 2024[pdat]', explanation: 'It is *narrower*.' } },
+    check: (page) => expect(panel(page).locator('pre')).toHaveText('asthma[mesh]\nAND 2024[pdat]'),
+  },
+  tree: {
+    body: { tree: { name: null, text: '2 fields', missing: '7 more', branches: [
+      { name: 'title', text: 'A thing', branches: [], missing: '' },
+      { name: 'parts', text: '2 items', missing: '', branches: [
+        { name: null, text: 'one', branches: [], missing: '' },
+        { name: null, text: '1 field', missing: '', branches: [{ name: 'deep', text: '1 item', missing: '', branches: [{ name: null, text: 'within', branches: [], missing: '' }] }] },
+      ] },
+    ] } },
+    check: async (page) => {
+      await expect(panel(page).getByText('A thing')).toBeVisible();
+      await expect(panel(page).getByText('within')).toBeHidden();
+      await panel(page).getByText('deep:').click();
+      await expect(panel(page).getByText('within')).toBeVisible();
+    },
+  },
+};
+
+for (const [kind, { body, check }] of Object.entries(kinds)) {
+  test(`nothing stands in anybody’s way: a ${kind}`, async ({ chat, page, upstream }) => {
+    test.slow();
+    await answered(chat, upstream);
+    await page.route('**/rpc/payload?*', (route) => route.fulfill({ json: { summary: 'A line', body } }));
+    await card(chat).click();
+    await check(page);
+    await screenshots(page, `panel-${kind}`);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await expectAccessible(page);
+    }
+  });
+}

@@ -1,0 +1,180 @@
+//! `article_list`: `{query, total, articles: [article]}`, and `article`:
+//! `{pmid, title, authors: [], journal, date, doi, abstract?}`.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    links,
+    words::{self, Line, count, grouped},
+};
+use crate::protocol::panel::{Article, Articles, Labelled, PanelBody};
+
+/// How many articles of a list are shown.
+const ARTICLES: usize = 1000;
+/// How many authors are named.
+const AUTHORS: usize = 8;
+/// The longest abstract, in characters.
+const ABSTRACT: usize = 20_000;
+
+#[derive(Deserialize)]
+struct List {
+    #[serde(default)]
+    query: Line,
+    total: Option<u64>,
+    articles: Vec<Data>,
+}
+
+#[derive(Deserialize)]
+struct Data {
+    title: Line,
+    #[serde(default)]
+    pmid: Line,
+    #[serde(default)]
+    authors: Vec<Line>,
+    #[serde(default)]
+    journal: Line,
+    #[serde(default)]
+    date: Line,
+    #[serde(default)]
+    doi: Line,
+    #[serde(default, rename = "abstract")]
+    summary: Option<String>,
+}
+
+pub fn list(data: &Value) -> Option<PanelBody> {
+    let List {
+        query,
+        total,
+        mut articles,
+    } = List::deserialize(data).ok()?;
+    let total = total.unwrap_or_default().max(articles.len() as u64);
+    articles.truncate(ARTICLES);
+    let mut of_all = count(total, "article", "articles");
+    if total > articles.len() as u64 {
+        of_all = format!("{} of {of_all}", grouped(articles.len() as u64));
+    }
+    Some(PanelBody::Articles(Articles {
+        query: query.0,
+        count: of_all,
+        articles: articles.into_iter().map(Data::shown).collect(),
+    }))
+}
+
+pub fn article(data: &Value) -> Option<PanelBody> {
+    let data = Data::deserialize(data).ok()?;
+    Some(PanelBody::Article(data.shown()))
+}
+
+impl Data {
+    fn shown(self) -> Article {
+        let (pmid, doi) = (self.pmid.0, self.doi.0);
+        let (pubmed, doi_url) = (links::pubmed(&pmid), links::doi(&doi));
+        let url = pubmed.clone().or_else(|| doi_url.clone());
+        let ids = [("PMID", pmid, pubmed), ("DOI", doi, doi_url)].into_iter();
+        let title = if self.title.0.is_empty() {
+            "(no title)".into()
+        } else {
+            self.title.0
+        };
+        let published = [self.journal.0, self.date.0];
+        let published = published.into_iter().filter(|text| !text.is_empty());
+        let summary = words::shortened(&self.summary.unwrap_or_default(), ABSTRACT);
+        Article {
+            title,
+            url,
+            authors: authors(&self.authors),
+            published: published.collect::<Vec<_>>().join(" · "),
+            ids: ids
+                .filter(|(_, id, _)| !id.is_empty())
+                .map(|(name, id, url)| Labelled {
+                    text: format!("{name} {id}"),
+                    url,
+                })
+                .collect(),
+            summary: summary
+                .lines()
+                .map(str::trim)
+                .filter(|paragraph| !paragraph.is_empty())
+                .map(Into::into)
+                .collect(),
+        }
+    }
+}
+
+/// The first ones by name, the others by number.
+fn authors(authors: &[Line]) -> String {
+    let named = authors.iter().take(AUTHORS).map(|Line(name)| name.as_str());
+    let mut line = named.collect::<Vec<_>>().join(", ");
+    if authors.len() > AUTHORS {
+        line.push_str(&format!(" and {} more", authors.len() - AUTHORS));
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_list_says_how_many_there_are_and_links_each() {
+        let data = json!({
+            "query": "CRISPR  babies", "total": 1204, "articles": [{
+                "pmid": "31", "title": "A title", "authors": ["Doe J", "Roe R"], "journal": "Nature", "date": "2024 Jan 3",
+                "doi": "10.1/x", "abstract": "One.\n\nTwo."
+            }, { "title": "", "pmid": 7, "authors": [], "journal": null }]
+        });
+        let link = |text: &str, url: &str| Labelled {
+            text: text.into(),
+            url: Some(url.into()),
+        };
+        let (first, second) = (
+            "https://pubmed.ncbi.nlm.nih.gov/31/",
+            "https://pubmed.ncbi.nlm.nih.gov/7/",
+        );
+        let expected = Articles {
+            query: "CRISPR babies".into(),
+            count: "2 of 1,204 articles".into(),
+            articles: vec![
+                Article {
+                    title: "A title".into(),
+                    url: Some(first.into()),
+                    authors: "Doe J, Roe R".into(),
+                    published: "Nature · 2024 Jan 3".into(),
+                    ids: vec![
+                        link("PMID 31", first),
+                        link("DOI 10.1/x", "https://doi.org/10.1/x"),
+                    ],
+                    summary: vec!["One.".into(), "Two.".into()],
+                },
+                Article {
+                    title: "(no title)".into(),
+                    url: Some(second.into()),
+                    authors: String::new(),
+                    published: String::new(),
+                    ids: vec![link("PMID 7", second)],
+                    summary: vec![],
+                },
+            ],
+        };
+        assert_eq!(list(&data), Some(PanelBody::Articles(expected)));
+    }
+
+    #[test]
+    fn hostile_articles_lead_nowhere() {
+        let data = json!({
+            "title": "<script>alert(1)</script>", "pmid": "../../x", "doi": "javascript:alert(1)",
+            "authors": vec!["A"; 100], "abstract": "x".repeat(100_000)
+        });
+        let Some(PanelBody::Article(article)) = article(&data) else {
+            panic!("no article");
+        };
+        assert_eq!(article.title, "<script>alert(1)</script>");
+        assert_eq!(article.url, None);
+        assert!(article.ids.iter().all(|id| id.url.is_none()));
+        assert_eq!(article.authors, "A, A, A, A, A, A, A, A and 92 more");
+        assert_eq!(article.summary[0].chars().count(), ABSTRACT + 1);
+    }
+}

@@ -1,0 +1,121 @@
+//! The scale at a chart's side: round numbers at equal distances, from below the least value to above the greatest.
+
+/// From the top of a chart to its bottom, and from its left to its right.
+pub const FULL: u32 = 10_000;
+
+/// How many distances there are, about.
+const STEPS: f64 = 4.0;
+
+/// A scale from `low` to `low + steps * step`.
+#[derive(Debug, PartialEq)]
+pub struct Scale {
+    low: f64,
+    step: f64,
+    steps: u32,
+}
+
+impl Scale {
+    /// The scale for some values; nothing if there is none, as for numbers that are too far from each other.
+    pub fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
+        let (mut least, mut greatest) = values
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, greatest), value| {
+                (least.min(value), greatest.max(value))
+            });
+        if least > greatest {
+            (least, greatest) = (0.0, 1.0);
+        }
+        if least == greatest {
+            // Of one value it is shown how far it is from nothing.
+            (least, greatest) = match least {
+                0.0 => (0.0, 1.0),
+                value => (value.min(0.0), value.max(0.0)),
+            };
+        }
+        let step = round_up((greatest - least) / STEPS)?;
+        let low = (least / step).floor() * step;
+        let steps = ((greatest - low) / step).ceil();
+        // Numbers that are close to each other and far from zero can't be told apart any more.
+        let is_exact = low + step > low && (1.0..=20.0).contains(&steps);
+        is_exact.then_some(Self {
+            low,
+            step,
+            steps: steps as u32,
+        })
+    }
+
+    /// How far down a value is.
+    pub fn place(&self, value: f64) -> u32 {
+        let height = f64::from(self.steps) * self.step;
+        let from_low = ((value - self.low) / height).clamp(0.0, 1.0);
+        FULL - (from_low * f64::from(FULL)).round() as u32
+    }
+
+    /// The numbers at its side, from the top.
+    pub fn ticks(&self) -> Vec<String> {
+        let decimals = (-self.step.log10().floor()).max(0.0);
+        let tick = |index: u32| {
+            let value = self.low + f64::from(index) * self.step;
+            // What is nearly zero is zero.
+            let value = if value.abs() < self.step / 2.0 { 0.0 } else { value };
+            if decimals > 6.0 || self.step >= 1e12 {
+                format!("{value:.2e}")
+            } else {
+                format!("{value:.0$}", decimals as usize)
+            }
+        };
+        (0..=self.steps).rev().map(tick).collect()
+    }
+}
+
+/// The next one of 1, 2, 5, 10, 20, 50 …
+fn round_up(number: f64) -> Option<f64> {
+    let ten = 10_f64.powf(number.log10().floor());
+    let round = [1.0, 2.0, 5.0, 10.0].map(|times| times * ten);
+    // A little below is as good: 0.1 + 0.2 is more than 0.3.
+    let found = round.into_iter().find(|round| *round >= number * (1.0 - 1e-9));
+    found.filter(|step| step.is_normal())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ticks(values: &[f64]) -> Vec<String> {
+        let scale = Scale::of(values.iter().copied()).expect("a scale");
+        for value in values {
+            assert!(scale.place(*value) <= FULL);
+        }
+        scale.ticks()
+    }
+
+    #[test]
+    fn a_scale_has_round_numbers_around_the_values() {
+        assert_eq!(ticks(&[0.0, 100.0]), ["100", "50", "0"]);
+        assert_eq!(ticks(&[3.0, 17.0]), ["20", "15", "10", "5", "0"]);
+        assert_eq!(ticks(&[0.1, 0.3]), ["0.30", "0.25", "0.20", "0.15", "0.10"]);
+        assert_eq!(ticks(&[-1.0, 2.0]), ["2", "1", "0", "-1"]);
+        assert_eq!(ticks(&[]), ["1.0", "0.5", "0.0"]);
+        assert_eq!(ticks(&[7.0]), ["8", "6", "4", "2", "0"]);
+    }
+
+    #[test]
+    fn a_place_is_between_top_and_bottom_whatever_the_value() {
+        let scale = Scale::of([0.0, 20.0].into_iter()).unwrap();
+        assert_eq!([20.0, 10.0, 0.0].map(|value| scale.place(value)), [0, 5000, FULL]);
+        for value in [f64::MAX, f64::MIN, f64::INFINITY, f64::NAN] {
+            assert!(scale.place(value) <= FULL);
+        }
+    }
+
+    #[test]
+    fn numbers_that_have_no_scale_have_none() {
+        for values in [
+            [-1e308, 1e308],
+            [1e16, 1e16 + 2.0],
+            [0.0, 5e-324],
+            [f64::NEG_INFINITY, 0.0],
+        ] {
+            assert_eq!(Scale::of(values.into_iter()), None, "{values:?}");
+        }
+    }
+}

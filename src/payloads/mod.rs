@@ -1,0 +1,179 @@
+//! What payloads look like: their data, which a tool or a model made, as something that the panel can draw.
+//!
+//! For each type there is one function, in one file. It takes what fits the type and bounds it; what does not fit, and every
+//! type that is not known, is shown as a [`tree`] of whatever it is. Nothing here is stored, and nothing is drawn.
+
+mod articles;
+mod chart;
+mod document;
+mod links;
+mod query;
+mod results;
+mod table;
+mod tree;
+mod words;
+
+use serde_json::Value;
+
+use crate::protocol::{
+    Payload,
+    panel::{PanelBody, PanelView},
+};
+
+/// Reads data of a type; nothing if they don't fit it.
+type Read = fn(&Value) -> Option<PanelBody>;
+
+/// The types that are known.
+const TYPES: [(&str, Read); 7] = [
+    ("article", articles::article),
+    ("article_list", articles::list),
+    ("chart", chart::read),
+    ("query_suggestion", query::read),
+    ("table", table::read),
+    ("text_document", document::read),
+    ("web_results", results::read),
+];
+
+/// What the panel shows of a payload. A comparison of long texts may take a second.
+pub fn view(payload: &Payload) -> PanelView {
+    let data = payload.data.as_str();
+    // What is nested too deeply to be read is still a text.
+    let data: Value = serde_json::from_str(data).unwrap_or_else(|_| data.into());
+    let known = TYPES.iter().find(|(kind, _)| *kind == payload.kind);
+    PanelView {
+        summary: payload.summary.clone(),
+        body: known
+            .and_then(|(_, read)| read(&data))
+            .unwrap_or_else(|| PanelBody::Tree(tree::of(&data))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::protocol::{Json, json};
+
+    fn view_of(kind: &str, data: &Value) -> PanelView {
+        view(&Payload {
+            payload_id: "abc12345".into(),
+            kind: kind.into(),
+            summary: "A line".into(),
+            data: Json::or_string(&data.to_string()),
+        })
+    }
+
+    /// Data that fit each type.
+    fn fitting() -> [(&'static str, Value); 7] {
+        [
+            ("article", json!({"title": "T"})),
+            (
+                "article_list",
+                json!({"query": "q", "articles": [{"title": "T"}]}),
+            ),
+            (
+                "chart",
+                json!({"kind": "bar", "x": ["a"], "series": [{"name": "s", "values": [1.5]}]}),
+            ),
+            ("query_suggestion", json!({"query": "asthma[mesh]"})),
+            ("table", json!({"columns": ["a"], "rows": [[1]]})),
+            (
+                "text_document",
+                json!({"versions": [{"text": "a"}, {"text": "b"}]}),
+            ),
+            (
+                "web_results",
+                json!({"query": "q", "results": [{"title": "T", "url": "https://a.b/"}]}),
+            ),
+        ]
+    }
+
+    #[test]
+    fn what_fits_its_type_is_shown_as_that_and_reads_back_in_the_page() {
+        for (kind, data) in fitting() {
+            let view = view_of(kind, &data);
+            assert!(!matches!(view.body, PanelBody::Tree(_)), "{kind}");
+            let sent = serde_json::to_vec(&view).unwrap();
+            assert_eq!(json::read(&sent), Ok(view), "{kind}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_and_what_is_not_known_is_a_tree() {
+        let odd = [
+            json!(null),
+            json!(1.5),
+            json!("text"),
+            json!([]),
+            json!({}),
+            json!([[[1]]]),
+            json!({"articles": {}, "results": 1, "rows": "x", "series": null, "versions": [], "query": []}),
+            json!({"title": ["x"], "query": "", "text": 1, "columns": {}, "rows": [1], "x": [], "series": []}),
+        ];
+        let kinds = TYPES.map(|(kind, _)| kind);
+        for data in &odd {
+            for kind in kinds.iter().chain(&["unheard_of", ""]) {
+                let view = view_of(kind, data);
+                assert!(matches!(view.body, PanelBody::Tree(_)), "{kind} {data}");
+                let sent = serde_json::to_vec(&view).unwrap();
+                assert_eq!(json::read(&sent), Ok(view), "{kind} {data}");
+            }
+        }
+    }
+
+    #[test]
+    fn data_of_any_other_type_harm_no_type() {
+        for (_, data) in fitting() {
+            for (kind, _) in TYPES {
+                view_of(kind, &data);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_nested_without_an_end_is_a_text() {
+        let data = ["[".repeat(10_000), "]".repeat(10_000)].concat();
+        let view = view(&Payload {
+            payload_id: "abc12345".into(),
+            kind: "table".into(),
+            summary: String::new(),
+            data: Json::or_string(&data),
+        });
+        assert!(matches!(view.body, PanelBody::Tree(_)));
+    }
+
+    #[test]
+    fn a_megabyte_of_anything_is_shown_within_bounds() {
+        let many = 80_000;
+        let hostile = [
+            (
+                "article_list",
+                json!({"query": "", "articles": vec![json!({"title": ""}); many]}),
+            ),
+            (
+                "web_results",
+                json!({"query": "", "results": vec![json!({"title": "", "url": ""}); many / 2]}),
+            ),
+            (
+                "table",
+                json!({"columns": vec![""; 10_000], "rows": vec![json!([]); many]}),
+            ),
+            ("table", json!({"rows": vec![json!({"a": 1}); many]})),
+            (
+                "chart",
+                json!({"kind": "line", "x": vec!["x"; many], "series": [{"name": "", "values": vec![1; many]}]}),
+            ),
+            (
+                "text_document",
+                json!({"versions": vec![json!({"text": ""}); many]}),
+            ),
+            ("other", json!(vec![json!([[[[[]]]]]); many])),
+            ("other", json!("é".repeat(500_000))),
+        ];
+        for (kind, data) in hostile {
+            let sent = serde_json::to_vec(&view_of(kind, &data)).unwrap();
+            assert!(sent.len() < 2 << 20, "{kind}: {}", sent.len());
+        }
+    }
+}

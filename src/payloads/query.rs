@@ -1,0 +1,51 @@
+//! `query_suggestion`: `{query, explanation?}`.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::words::shortened;
+use crate::protocol::panel::{PanelBody, QuerySuggestion};
+
+/// The longest query and the longest explanation, in characters.
+const LONGEST: usize = 20_000;
+
+#[derive(Deserialize)]
+struct Data {
+    query: String,
+    explanation: Option<String>,
+}
+
+pub fn read(data: &Value) -> Option<PanelBody> {
+    let Data { query, explanation } = Data::deserialize(data).ok()?;
+    let query = query.trim();
+    (!query.is_empty()).then(|| {
+        PanelBody::Query(QuerySuggestion {
+            query: shortened(query, LONGEST),
+            explanation: explanation
+                .map(|text| shortened(&text, LONGEST))
+                .filter(|text| !text.trim().is_empty()),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_suggestion_is_a_query_and_perhaps_why() {
+        let expected = |explanation: Option<&str>| {
+            Some(PanelBody::Query(QuerySuggestion {
+                query: "asthma[mesh]\nAND 2024[pdat]".into(),
+                explanation: explanation.map(Into::into),
+            }))
+        };
+        let query = " asthma[mesh]\nAND 2024[pdat] ";
+        assert_eq!(read(&json!({ "query": query })), expected(None));
+        let why = json!({ "query": query, "explanation": "It is *narrower*." });
+        assert_eq!(read(&why), expected(Some("It is *narrower*.")));
+        assert_eq!(read(&json!({ "query": " " })), None);
+    }
+}

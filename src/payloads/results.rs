@@ -1,0 +1,85 @@
+//! `web_results`: `{query, results: [{title, url, snippet}]}`.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{links, words::Line};
+use crate::protocol::panel::{PanelBody, WebResult, WebResults};
+
+/// How many results are shown.
+const RESULTS: usize = 500;
+
+#[derive(Deserialize)]
+struct Data {
+    #[serde(default)]
+    query: Line,
+    results: Vec<Found>,
+}
+
+#[derive(Deserialize)]
+struct Found {
+    #[serde(default)]
+    title: Line,
+    url: Line,
+    #[serde(default)]
+    snippet: Line,
+}
+
+pub fn read(data: &Value) -> Option<PanelBody> {
+    let Data { query, results } = Data::deserialize(data).ok()?;
+    Some(PanelBody::Results(WebResults {
+        query: query.0,
+        results: results.into_iter().take(RESULTS).map(Found::shown).collect(),
+    }))
+}
+
+impl Found {
+    fn shown(self) -> WebResult {
+        let url = links::web(&self.url.0);
+        let host = url.as_ref().and_then(|url| url.host_str()).map(Into::into);
+        let host: String = host.unwrap_or(self.url.0);
+        WebResult {
+            title: if self.title.0.is_empty() {
+                host.clone()
+            } else {
+                self.title.0
+            },
+            url: url.map(Into::into),
+            host,
+            snippet: self.snippet.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_result_is_linked_and_says_whose_it_is_if_it_leads_to_the_web() {
+        let data = json!({"query": "q", "results": [
+            {"title": "One", "url": "https://a.example/x", "snippet": "a\nb"},
+            {"title": "", "url": "javascript:alert(1)", "snippet": null},
+        ]});
+        let expected = WebResults {
+            query: "q".into(),
+            results: vec![
+                WebResult {
+                    title: "One".into(),
+                    url: Some("https://a.example/x".into()),
+                    host: "a.example".into(),
+                    snippet: "a b".into(),
+                },
+                WebResult {
+                    title: "javascript:alert(1)".into(),
+                    url: None,
+                    host: "javascript:alert(1)".into(),
+                    snippet: String::new(),
+                },
+            ],
+        };
+        assert_eq!(read(&data), Some(PanelBody::Results(expected)));
+    }
+}

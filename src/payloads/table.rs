@@ -1,0 +1,179 @@
+//! `table`: `{title?, columns: […], rows: [[…]]}`; rows may be objects too, and then name their columns.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::words::{Line, count, in_a_line};
+use crate::protocol::panel::{Column, PanelBody, Table};
+
+/// How many columns are shown, and how many cells in all.
+const COLUMNS: usize = 64;
+const CELLS: usize = 20_000;
+
+#[derive(Deserialize)]
+struct Data {
+    #[serde(default)]
+    title: Line,
+    #[serde(default)]
+    columns: Vec<Line>,
+    rows: Vec<Value>,
+}
+
+pub fn read(data: &Value) -> Option<PanelBody> {
+    let Data { title, columns, rows } = Data::deserialize(data).ok()?;
+    let columns = columns.into_iter().map(|Line(name)| name).collect();
+    let rows = Rows::of(columns, &rows)?;
+    Some(PanelBody::Table(rows.table(title.0)))
+}
+
+/// A table's rows, of one kind.
+struct Rows<'a> {
+    columns: Vec<String>,
+    cells: Vec<Vec<Option<&'a Value>>>,
+    /// Columns and rows that are not shown.
+    missing: (usize, usize),
+}
+
+impl<'a> Rows<'a> {
+    fn of(mut columns: Vec<String>, rows: &'a [Value]) -> Option<Self> {
+        let lists: Option<Vec<_>> = rows.iter().map(Value::as_array).collect();
+        let objects: Option<Vec<_>> = rows.iter().map(Value::as_object).collect();
+        match (&lists, &objects) {
+            // Those without a name are there nevertheless.
+            (Some(lists), _) if !columns.is_empty() => {
+                let longest = lists.iter().map(|row| row.len()).max().unwrap_or(0);
+                columns.resize(columns.len().max(longest), String::new());
+            }
+            (_, Some(objects)) if columns.is_empty() => {
+                let mut known = std::collections::HashSet::new();
+                let names = objects.iter().flat_map(|row| row.keys());
+                columns = names.filter(|name| known.insert(*name)).cloned().collect();
+            }
+            _ => {}
+        }
+        if columns.is_empty() || (lists.is_none() && objects.is_none()) {
+            return None;
+        }
+        let shown = columns.len().min(COLUMNS);
+        let missing = (columns.len() - shown, rows.len().saturating_sub(CELLS / shown));
+        columns.truncate(shown);
+        let of_row = |row: &'a Value| {
+            let cell = |(index, name): (usize, &String)| match row {
+                Value::Array(cells) => cells.get(index),
+                _ => row.get(name),
+            };
+            columns.iter().enumerate().map(cell).collect()
+        };
+        let cells = rows.iter().take(CELLS / shown).map(of_row).collect();
+        Some(Self {
+            columns,
+            cells,
+            missing,
+        })
+    }
+
+    fn table(self, title: String) -> Table {
+        let is_numeric = |index: usize| {
+            let mut cells = self.cells.iter().filter_map(|row| row[index]);
+            let mut known = cells.by_ref().filter(|cell| !cell.is_null()).peekable();
+            known.peek().is_some() && known.all(Value::is_number)
+        };
+        let numeric: Vec<bool> = (0..self.columns.len()).map(is_numeric).collect();
+        let names = self.columns.iter().map(|name| in_a_line(&name.as_str().into()));
+        let text = |cell: &Option<&Value>| cell.map(in_a_line).unwrap_or_default();
+        Table {
+            title: Some(title).filter(|title| !title.is_empty()),
+            columns: names
+                .zip(numeric)
+                .map(|(name, numeric)| Column { name, numeric })
+                .collect(),
+            rows: self
+                .cells
+                .iter()
+                .map(|row| row.iter().map(text).collect())
+                .collect(),
+            missing: missing(self.missing),
+        }
+    }
+}
+
+fn missing((columns, rows): (usize, usize)) -> String {
+    let counts = [
+        (rows, "more row", "more rows"),
+        (columns, "more column", "more columns"),
+    ];
+    let counts = counts.into_iter().filter(|(number, ..)| *number > 0);
+    let counts = counts.map(|(number, one, many)| count(number as u64, one, many));
+    counts.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn table(data: &Value) -> Table {
+        match read(data) {
+            Some(PanelBody::Table(table)) => table,
+            other => panic!("{other:?} is no table"),
+        }
+    }
+
+    fn column(name: &str, numeric: bool) -> Column {
+        Column {
+            name: name.into(),
+            numeric,
+        }
+    }
+
+    #[test]
+    fn rows_of_lists_are_as_wide_as_the_widest() {
+        let data = json!({
+            "title": "T", "columns": ["a", 2], "rows": [["x\ny", 1.50, true], [], [null, -2, {"k": [1]}]]
+        });
+        let row = |cells: [&str; 3]| cells.map(Into::into).to_vec();
+        let expected = Table {
+            title: Some("T".into()),
+            columns: vec![column("a", false), column("2", true), column("", false)],
+            rows: vec![
+                row(["x y", "1.5", "true"]),
+                row(["", "", ""]),
+                row(["", "-2", "{\"k\":[1]}"]),
+            ],
+            missing: String::new(),
+        };
+        assert_eq!(table(&data), expected);
+    }
+
+    #[test]
+    fn rows_of_objects_name_their_columns_unless_somebody_has() {
+        let rows = json!([{"a": 1, "b": "x"}, {"a": 2, "c": null}]);
+        let named = table(&json!({ "rows": rows }));
+        assert_eq!(
+            named.columns,
+            [column("a", true), column("b", false), column("c", false)]
+        );
+        assert_eq!(named.rows, [["1", "x", ""], ["2", "", ""]]);
+        let chosen = table(&json!({ "columns": ["b", "a"], "rows": rows }));
+        assert_eq!(chosen.rows, [["x", "1"], ["", "2"]]);
+    }
+
+    #[test]
+    fn what_is_too_much_is_counted() {
+        let wide = table(&json!({ "columns": vec!["c"; 100], "rows": [] }));
+        assert_eq!(
+            (wide.columns.len(), wide.missing.as_str()),
+            (COLUMNS, "36 more columns")
+        );
+        let long = table(&json!({ "columns": ["a", "b"], "rows": vec![[1, 2]; 10_001] }));
+        assert_eq!((long.rows.len(), long.missing.as_str()), (10_000, "1 more row"));
+    }
+
+    #[test]
+    fn rows_of_both_kinds_are_no_table() {
+        assert_eq!(read(&json!({ "columns": ["a"], "rows": [[1], {"a": 1}] })), None);
+        assert_eq!(read(&json!({ "rows": [[1]] })), None);
+        assert_eq!(read(&json!({ "columns": [], "rows": [] })), None);
+    }
+}

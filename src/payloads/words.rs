@@ -1,0 +1,99 @@
+//! Words for the person, out of data of any kind.
+
+use serde::{Deserialize, Deserializer, de};
+use serde_json::Value;
+
+/// The longest line, in characters.
+const LINE: usize = 1000;
+
+/// A line that was asked for: a text, or a number or a truth that is as good as one.
+#[derive(Debug, Default)]
+pub struct Line(pub String);
+
+impl<'de> Deserialize<'de> for Line {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        scalar(&value)
+            .map(|text| Self(line(&text)))
+            .ok_or_else(|| de::Error::custom("not a text"))
+    }
+}
+
+/// A value that has nothing in it, as a person reads it.
+pub fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => Some(String::new()),
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// Any value in a line.
+pub fn in_a_line(value: &Value) -> String {
+    line(&scalar(value).unwrap_or_else(|| value.to_string()))
+}
+
+/// A text as one line that is not too long.
+pub fn line(text: &str) -> String {
+    let mut line = String::new();
+    for (index, word) in text.split_whitespace().enumerate() {
+        // Never longer than four bytes a character.
+        if line.len() > 4 * LINE {
+            break;
+        }
+        if index > 0 {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    shortened(&line, LINE)
+}
+
+/// A text's beginning, in characters.
+pub fn shortened(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((cut, _)) => [&text[..cut], "…"].concat(),
+        None => text.into(),
+    }
+}
+
+/// "1 row", "1,204 rows".
+pub fn count(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(count), if count == 1 { one } else { many })
+}
+
+/// Digits in groups of three.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line_and_not_too_long() {
+        assert_eq!(line(" a\n\tb  c "), "a b c");
+        let long = line(&"é ".repeat(100_000));
+        assert_eq!(long.chars().count(), LINE + 1);
+        assert_eq!(line(&"é".repeat(100_000)).chars().count(), LINE + 1);
+    }
+
+    #[test]
+    fn numbers_are_read_in_groups() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
+        assert_eq!(count(1, "row", "rows"), "1 row");
+        assert_eq!(count(2, "row", "rows"), "2 rows");
+    }
+}

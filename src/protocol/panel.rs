@@ -1,0 +1,200 @@
+//! What the panel shows of a payload: made by the server out of the payload's data, ready to be drawn.
+//!
+//! Numbers are texts here, as a person reads them, and places in a chart are whole numbers: the page has neither to
+//! take data apart nor to calculate. An address is there only if it may be a link: `http` or `https`.
+
+use serde::{Deserialize, Serialize};
+
+/// A payload on the screen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PanelView {
+    /// One line about it.
+    pub summary: String,
+    pub body: PanelBody,
+}
+
+/// What is in it, by what it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PanelBody {
+    Articles(Articles),
+    Article(Article),
+    Results(WebResults),
+    Table(Table),
+    Chart(Chart),
+    Document(Document),
+    Query(QuerySuggestion),
+    /// Data of which nothing more is known.
+    Tree(Branch),
+}
+
+/// Articles that were found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Articles {
+    pub query: String,
+    /// How many there are: "2 of 1204 articles".
+    pub count: String,
+    pub articles: Vec<Article>,
+}
+
+/// An article of a journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Article {
+    pub title: String,
+    pub url: Option<String>,
+    pub authors: String,
+    /// The journal and the date.
+    pub published: String,
+    /// What it is known by elsewhere: "PMID 123".
+    pub ids: Vec<Labelled>,
+    /// Its abstract, by paragraphs.
+    pub summary: Vec<String>,
+}
+
+/// Words that may lead somewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Labelled {
+    pub text: String,
+    pub url: Option<String>,
+}
+
+/// Pages that were found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebResults {
+    pub query: String,
+    pub results: Vec<WebResult>,
+}
+
+/// A page of the web.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebResult {
+    pub title: String,
+    pub url: Option<String>,
+    /// Whose page it is; what was given as its address if that leads nowhere.
+    pub host: String,
+    pub snippet: String,
+}
+
+/// Rows of cells. Each row has a cell for each column.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Table {
+    pub title: Option<String>,
+    pub columns: Vec<Column>,
+    pub rows: Vec<Vec<String>>,
+    /// What is not here: "3 more columns". Empty if all is.
+    pub missing: String,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Column {
+    pub name: String,
+    /// Whether it has numbers, and nothing else.
+    pub numeric: bool,
+}
+
+/// Numbers as a picture. Places in it are from 0 to 10000, from the left and from the top.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chart {
+    pub series: Vec<Series>,
+    /// The lines across, from top to bottom at equal distances, the first at the top and the last at the bottom.
+    pub ticks: Vec<String>,
+    /// How far down zero is, or what is nearest to it.
+    pub zero: u32,
+    /// What is written below, from left to right.
+    pub labels: Vec<AxisLabel>,
+    /// The same as a table, title included.
+    pub data: Table,
+}
+
+/// The numbers of one name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Series {
+    pub name: String,
+    pub marks: Marks,
+}
+
+/// How a series is drawn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Marks {
+    Bars(Vec<Bar>),
+    /// Each is a line of its own: between them are numbers that are not known.
+    Lines(Vec<Vec<Point>>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bar {
+    pub left: u32,
+    pub top: u32,
+    pub width: u32,
+    pub height: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Point {
+    pub left: u32,
+    pub top: u32,
+}
+
+/// A label for so many places side by side: the first one's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AxisLabel {
+    pub text: String,
+    pub places: u32,
+}
+
+/// A text in one or more versions, oldest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    pub title: Option<String>,
+    pub versions: Vec<Version>,
+}
+
+/// A version of a text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Version {
+    pub label: String,
+    /// Markdown.
+    pub text: String,
+    /// What has changed since the version before; nothing in the first.
+    pub changes: Vec<DiffLine>,
+}
+
+/// A line of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiffLine {
+    pub change: LineChange,
+    pub text: String,
+}
+
+/// What has become of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LineChange {
+    Same,
+    Added,
+    Removed,
+    /// It stands for lines that are the same: the text says how many.
+    Skipped,
+}
+
+/// A query that the model proposes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuerySuggestion {
+    pub query: String,
+    /// Why, as Markdown.
+    pub explanation: Option<String>,
+}
+
+/// A thing in data, with what is in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Branch {
+    /// A field's name; nothing for the elements of a list.
+    pub name: Option<String>,
+    /// What it is, in a line, or how many things are in it.
+    pub text: String,
+    pub branches: Vec<Branch>,
+    /// What of it is not here: "12 more". Empty if all is.
+    pub missing: String,
+}

@@ -1,0 +1,43 @@
+//! The card in the text that stands for what is in the panel.
+
+use leptos::prelude::*;
+
+use super::use_panel;
+use crate::{
+    protocol::PayloadRef,
+    ui::{erase::Erase, icons},
+};
+
+/// What a tool or the model has made: a line about it, and a button that opens the panel.
+pub fn payload_card(payload: PayloadRef) -> AnyView {
+    let panel = use_panel();
+    let id = payload.payload_id.clone();
+    let shown = Memo::new(move |_| panel.shows(&id));
+    let word = move || if shown.get() { "Close" } else { "Open" };
+    let summary = payload.summary.clone();
+    let name = {
+        let summary = summary.clone();
+        move || [word(), ": ", &summary].concat()
+    };
+    let id = payload.payload_id.clone();
+    let press = move |_| {
+        if shown.get_untracked() {
+            panel.close();
+        } else {
+            panel.open(payload.clone());
+        }
+    };
+    view! {
+        <div class="payload" data-payload=id>
+            {icons::panel()}
+            <span class="payload-summary" dir="auto">{summary}</span>
+            <button type="button" class="payload-open needs-script" aria-label=name on:click=press>{word}</button>
+        </div>
+    }
+    .erase()
+}
+
+/// The card's button.
+pub fn selector(payload: &PayloadRef) -> String {
+    ["[data-payload=\"", &payload.payload_id, "\"] button"].concat()
+}

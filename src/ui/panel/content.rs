@@ -1,0 +1,117 @@
+//! What is in the panel's frame. Its code is loaded when the panel is first opened.
+
+use std::sync::Arc;
+
+use leptos::{
+    ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local, wasm_split::wasm_split,
+};
+
+use super::{Panel, Shown, handlers, shown, width};
+use crate::{
+    api::{ApiError, rpc},
+    protocol::PanelView,
+    ui::{
+        browser,
+        erase::Erase,
+        icons,
+        lazy::{Code, NotLoaded},
+    },
+};
+
+/// The panel's content.
+#[wasm_split(panel, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn code(panel: Panel) -> Result<Code, NotLoaded> {
+    Ok(Arc::new(move || content(panel)))
+}
+
+fn content(panel: Panel) -> AnyView {
+    let escape = window_event_listener(ev::keydown, move |event| {
+        if event.key() == "Escape" && is_for_panel(&event) {
+            panel.close();
+        }
+    });
+    on_cleanup(move || escape.remove());
+    (move || panel.shown.get().map(|shown| payload(panel, shown))).erase()
+}
+
+/// Whether nothing else is there that Escape leaves: a dialog, a list, a title or a word that is being written.
+fn is_for_panel(event: &ev::KeyboardEvent) -> bool {
+    !event.default_prevented()
+        && !event.is_composing()
+        && !browser::is_within(event, "input, select")
+        && !browser::is_there("dialog[open], :popover-open")
+}
+
+/// A payload as it comes.
+#[derive(Clone)]
+enum State {
+    Loading,
+    Ready(Arc<PanelView>),
+    Failed(ApiError),
+}
+
+fn payload(panel: Panel, shown: Shown) -> AnyView {
+    let handler = handlers::of(&shown.payload.kind);
+    let raw = [
+        "/api/conversations/",
+        &shown.conversation_id.to_string(),
+        "/payloads/",
+        &shown.payload.payload_id,
+    ]
+    .concat();
+    let file = [&shown.payload.payload_id, ".json"].concat();
+    let state = RwSignal::new(State::Loading);
+    let load = move || load(panel, &shown, state);
+    load();
+    let body = move || match state.get() {
+        State::Loading => view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase(),
+        State::Ready(view) => shown::body(&view),
+        State::Failed(error) => failure(error, load.clone()),
+    };
+    view! {
+        <div class="panel-content">
+            {width::separator(panel, handler)}
+            <div class="panel-head">
+                <h2>{handler.title}</h2>
+                <a
+                    class="icon-button"
+                    href=raw
+                    download=file
+                    rel="external"
+                    aria-label="Download as JSON"
+                    title="Download as JSON"
+                >
+                    {icons::download()}
+                </a>
+            </div>
+            <div class="panel-body" role="group" tabindex="0" aria-label=handler.title>
+                {body}
+            </div>
+        </div>
+    }
+    .erase()
+}
+
+fn load(panel: Panel, shown: &Shown, state: RwSignal<State>) {
+    state.set(State::Loading);
+    let request = rpc::payload(shown.conversation_id, shown.payload.payload_id.clone());
+    spawn_local(async move {
+        let outcome = panel.live.ask(request).await;
+        // Something else may be shown by now.
+        state.try_set(match outcome {
+            Ok(view) => State::Ready(Arc::new(view)),
+            Err(error) => State::Failed(error),
+        });
+    });
+}
+
+fn failure(error: ApiError, load: impl Fn() + 'static) -> AnyView {
+    view! {
+        <div class="notice" role="alert">
+            <h3>"This could not be loaded"</h3>
+            <p>{error.message}</p>
+            <button type="button" class="button" on:click=move |_| load()>"Try again"</button>
+        </div>
+    }
+    .erase()
+}

@@ -1,0 +1,189 @@
+//! The panel beside the conversation, with what a tool or the model has made for it.
+//!
+//! Here is what every page needs: what is shown, when it opens and closes, its frame and the [`card`] in the text. What
+//! is in the frame has its code in a file of its own ([`content`]), which is loaded when it is first opened.
+//!
+//! - [`handlers`]: title and width by a payload's type
+//! - [`width`]: making it wider and narrower
+//! - [`shown`]: what it shows, one file a kind
+
+mod card;
+mod content;
+mod handlers;
+mod shown;
+mod width;
+
+use leptos::{html, prelude::*};
+
+pub use self::card::payload_card;
+use super::{
+    browser, icons,
+    lazy::lazy,
+    live::{Live, Phase},
+    place::Place,
+    when::When,
+};
+use crate::protocol::{ConversationId, PayloadRef};
+
+/// The frame, for what moves the focus.
+const FRAME: &str = "#panel";
+/// Where there is no room for it beside the conversation.
+const NARROW: &str = "(width < 64rem)";
+
+/// The panel of the page. There is one.
+#[derive(Clone, Copy)]
+pub struct Panel {
+    shown: RwSignal<Option<Shown>>,
+    /// There is no room beside the conversation: it takes the whole screen.
+    full: RwSignal<bool>,
+    live: Live,
+}
+
+/// A payload on the screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Shown {
+    conversation_id: ConversationId,
+    payload: PayloadRef,
+}
+
+impl Panel {
+    /// Closed. It opens by itself for what arrives, and closes with its conversation.
+    pub fn new(live: Live) -> Self {
+        let panel = Self {
+            shown: RwSignal::new(None),
+            full: RwSignal::new(false),
+            live,
+        };
+        Effect::new(move |_| {
+            if let Some((id, payload)) = live.made.get() {
+                panel.arrived(id, payload);
+            }
+        });
+        let conversation = Memo::new(move |_| {
+            let here = live.here();
+            let there = here.filter(|view| view.phase.with(|phase| *phase != Phase::Missing));
+            there.map(|view| view.id)
+        });
+        Effect::new(move |before: Option<Option<ConversationId>>| {
+            let here = conversation.get();
+            if before.is_some_and(|before| before != here) {
+                panel.shown.set(None);
+            }
+            here
+        });
+        panel
+    }
+
+    /// Opens it by itself: where there is room, and nobody is at work in it.
+    fn arrived(self, id: ConversationId, payload: PayloadRef) {
+        let is_here = self.live.place.get_untracked() == Place::Conversation(id);
+        if is_here && !browser::matches(NARROW) && !browser::has_focus_in(FRAME) {
+            self.show(id, payload);
+        }
+    }
+
+    fn show(self, conversation_id: ConversationId, payload: PayloadRef) {
+        self.full.set(browser::matches(NARROW));
+        self.shown.set(Some(Shown {
+            conversation_id,
+            payload,
+        }));
+    }
+
+    /// Opens it because somebody wants to see that, who then is in it.
+    fn open(self, payload: PayloadRef) {
+        if let Some(id) = self.live.place.get_untracked().conversation() {
+            self.show(id, payload);
+            browser::next_frame(|| browser::focus_selector(FRAME));
+        }
+    }
+
+    /// Closes it. Who was in it goes on where it was opened.
+    fn close(self) {
+        let was_within = browser::has_focus_in(FRAME);
+        let Some(Shown { payload, .. }) = self.shown.get_untracked() else {
+            return;
+        };
+        self.shown.set(None);
+        if was_within {
+            browser::next_frame(move || {
+                let card = card::selector(&payload);
+                if browser::is_there(&card) {
+                    browser::focus_selector(&card);
+                } else {
+                    browser::focus_to_go_on();
+                }
+            });
+        }
+    }
+
+    fn shows(self, payload_id: &str) -> bool {
+        self.shown.with(|shown| {
+            shown
+                .as_ref()
+                .is_some_and(|shown| shown.payload.payload_id == payload_id)
+        })
+    }
+
+    /// Whether nothing else on the page can be reached.
+    pub fn covers_all(self) -> bool {
+        self.full.get() && self.shown.with(Option::is_some)
+    }
+}
+
+/// The panel of the page.
+pub fn use_panel() -> Panel {
+    expect_context()
+}
+
+/// The panel's frame, while there is something in it.
+#[component]
+pub fn PanelFrame() -> impl IntoView {
+    let panel = use_panel();
+    view! {
+        <When when=move || panel.shown.with(Option::is_some)>
+            <Frame panel/>
+        </When>
+    }
+}
+
+#[component]
+fn Frame(panel: Panel) -> impl IntoView {
+    let frame = NodeRef::<html::Div>::new();
+    let watch = StoredValue::new(None);
+    Effect::new(move |_| {
+        if let Some(frame) = frame.get() {
+            // The window may get wider or narrower.
+            let resized = move || panel.full.set(browser::matches(NARROW));
+            watch.set_value(Some(browser::on_resize(&frame, resized)));
+        }
+    });
+    let covers = move || panel.full.get();
+    let name = move || {
+        panel
+            .shown
+            .with(|shown| shown.as_ref().map(|shown| shown.payload.summary.clone()))
+    };
+    view! {
+        <div
+            node_ref=frame
+            id="panel"
+            class="panel"
+            tabindex="-1"
+            role=move || if covers() { "dialog" } else { "complementary" }
+            aria-modal=move || covers().then_some("true")
+            aria-label=name
+        >
+            <button
+                type="button"
+                class="icon-button panel-close"
+                aria-label="Close the panel"
+                title="Close the panel"
+                on:click=move |_| panel.close()
+            >
+                {icons::close()}
+            </button>
+            {lazy(move || content::code(panel))}
+        </div>
+    }
+}

@@ -1,0 +1,112 @@
+//! Texts: a version at a time, as it reads or as it differs from the one before.
+
+use std::sync::Arc;
+
+use leptos::{ev, prelude::*};
+
+use super::nothing;
+use crate::{
+    protocol::panel::{DiffLine, Document, LineChange, Version},
+    ui::{
+        copy::CopyButton,
+        erase::Erase,
+        markdown::{MarkdownState, MarkdownView},
+    },
+};
+
+/// A document: its newest version at first.
+pub fn document(document: &Document) -> AnyView {
+    let versions: Arc<[Version]> = document.versions.clone().into();
+    let last = versions.len().saturating_sub(1);
+    let chosen = RwSignal::new(last);
+    let compares = RwSignal::new(false);
+    let version = {
+        let versions = versions.clone();
+        move || versions.get(chosen.get()).cloned()
+    };
+    let copied = {
+        let version = version.clone();
+        move || version().map(|version| version.text).unwrap_or_default()
+    };
+    let shown = move || {
+        version().map(|version| {
+            if compares.get() && chosen.get() > 0 {
+                changes(&version.changes)
+            } else {
+                text(&version.text)
+            }
+        })
+    };
+    let title = document.title.clone();
+    view! {
+        {title.map(|title| view! { <p class="panel-about" dir="auto">{title}</p> })}
+        <div class="panel-tools">
+            {(last > 0).then(|| switch(&versions, chosen, compares))}
+            <CopyButton name="Copy the text" text=copied/>
+        </div>
+        {shown}
+    }
+    .erase()
+}
+
+fn switch(versions: &[Version], chosen: RwSignal<usize>, compares: RwSignal<bool>) -> AnyView {
+    let options: Vec<_> = versions
+        .iter()
+        .enumerate()
+        .map(|(index, version)| {
+            let selected = index + 1 == versions.len();
+            view! { <option value=index.to_string() selected=selected>{version.label.clone()}</option> }
+        })
+        .collect();
+    let choose = move |event: ev::Event| {
+        if let Ok(index) = event_target_value(&event).parse() {
+            chosen.set(index);
+        }
+    };
+    // The first one has none before it.
+    let impossible = move || (chosen.get() == 0).then_some("true");
+    let compare = move |_| {
+        if chosen.get_untracked() > 0 {
+            compares.update(|compares| *compares = !*compares);
+        }
+    };
+    view! {
+        <select class="picker" aria-label="Version" on:change=choose>{options}</select>
+        <button
+            type="button"
+            class="button"
+            aria-pressed=move || (compares.get() && chosen.get() > 0).to_string()
+            aria-disabled=impossible
+            on:click=compare
+        >
+            "Show changes"
+        </button>
+    }
+    .erase()
+}
+
+fn text(text: &str) -> AnyView {
+    if text.trim().is_empty() {
+        return nothing("There is no text.");
+    }
+    view! { <div class="prose"><MarkdownView state=MarkdownState::finished(text) prefix="panel-text"/></div> }
+        .erase()
+}
+
+fn changes(lines: &[DiffLine]) -> AnyView {
+    if lines.is_empty() {
+        return nothing("Nothing has changed since the version before.");
+    }
+    let lines: Vec<_> = lines.iter().map(line).collect();
+    view! { <div class="diff" role="region" tabindex="0" aria-label="Changes since the version before">{lines}</div> }.erase()
+}
+
+fn line(line: &DiffLine) -> AnyView {
+    let text = line.text.clone();
+    match line.change {
+        LineChange::Same => view! { <div class="diff-line">"  " {text}</div> }.erase(),
+        LineChange::Added => view! { <ins class="diff-line">"+ " {text}</ins> }.erase(),
+        LineChange::Removed => view! { <del class="diff-line">"− " {text}</del> }.erase(),
+        LineChange::Skipped => view! { <div class="diff-skipped">{text}</div> }.erase(),
+    }
+}

@@ -1,0 +1,30 @@
+//! A query that the model proposes.
+
+use leptos::prelude::*;
+
+use crate::{
+    protocol::panel::QuerySuggestion,
+    ui::{
+        copy::CopyButton,
+        erase::Erase,
+        markdown::{MarkdownState, MarkdownView},
+    },
+};
+
+/// The query and why. What the person can do with it, Accept and Reject, is up to a page that takes queries; it stands
+/// below the query when there is one.
+pub fn query(suggestion: &QuerySuggestion) -> AnyView {
+    let copied = suggestion.query.clone();
+    let explanation = suggestion.explanation.as_deref().map(|text| {
+        let state = MarkdownState::finished(text);
+        view! { <div class="prose"><MarkdownView state prefix="panel-query"/></div> }
+    });
+    view! {
+        <div class="tool-text">
+            <pre tabindex="0"><code>{suggestion.query.clone()}</code></pre>
+            <CopyButton name="Copy the query" text=move || copied.clone()/>
+        </div>
+        {explanation}
+    }
+    .erase()
+}

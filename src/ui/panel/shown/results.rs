@@ -1,0 +1,42 @@
+//! Pages of the web.
+
+use leptos::prelude::*;
+
+use super::{beginning, link, nothing};
+use crate::{
+    protocol::panel::{WebResult, WebResults},
+    ui::erase::Erase,
+};
+
+/// How many are shown at first.
+const FIRST: usize = 50;
+
+/// What was found.
+pub fn results(found: &WebResults) -> AnyView {
+    let list = |results: &[WebResult]| {
+        let results: Vec<_> = results.iter().map(entry).collect();
+        view! { <ol class="panel-list">{results}</ol> }.erase()
+    };
+    let results = if found.results.is_empty() {
+        nothing("Nothing was found.")
+    } else {
+        beginning(found.results.clone(), FIRST, list)
+    };
+    view! {
+        <p class="panel-about" dir="auto">{found.query.clone()}</p>
+        {results}
+    }
+    .erase()
+}
+
+fn entry(result: &WebResult) -> AnyView {
+    let snippet = (!result.snippet.is_empty()).then(|| view! { <p dir="auto">{result.snippet.clone()}</p> });
+    view! {
+        <li>
+            <h3 dir="auto">{link(&result.title, result.url.as_deref())}</h3>
+            <p class="panel-meta">{result.host.clone()}</p>
+            {snippet}
+        </li>
+    }
+    .erase()
+}

@@ -1,0 +1,58 @@
+//! Data of which nothing more is known, as a tree that opens and closes.
+
+use leptos::prelude::*;
+
+use crate::{protocol::panel::Branch, ui::erase::Erase};
+
+/// How deep it is open at first.
+const OPEN: usize = 2;
+
+/// The whole tree.
+pub fn tree(root: &Branch) -> AnyView {
+    if root.branches.is_empty() {
+        return view! { <div class="tree">{leaf(root)}</div> }.erase();
+    }
+    view! { <div class="tree">{branches(root, 0)}</div> }.erase()
+}
+
+fn branches(branch: &Branch, depth: usize) -> AnyView {
+    let entries: Vec<_> = branch
+        .branches
+        .iter()
+        .map(|branch| entry(branch, depth))
+        .collect();
+    let missing =
+        (!branch.missing.is_empty()).then(|| view! { <li class="tree-more">{branch.missing.clone()}</li> });
+    view! { <ul>{entries} {missing}</ul> }.erase()
+}
+
+fn entry(branch: &Branch, depth: usize) -> AnyView {
+    if branch.branches.is_empty() {
+        return view! { <li>{leaf(branch)}</li> }.erase();
+    }
+    view! {
+        <li>
+            <details open=depth < OPEN>
+                <summary>
+                    {name(branch)}
+                    <span class="tree-count">{branch.text.clone()}</span>
+                </summary>
+                {branches(branch, depth + 1)}
+            </details>
+        </li>
+    }
+    .erase()
+}
+
+fn leaf(branch: &Branch) -> AnyView {
+    view! {
+        {name(branch)}
+        <span class="tree-text" dir="auto">{branch.text.clone()}</span>
+    }
+    .erase()
+}
+
+fn name(branch: &Branch) -> Option<AnyView> {
+    let name = branch.name.clone()?;
+    Some(view! { <span class="tree-name" dir="auto">{name} ":"</span> }.erase())
+}

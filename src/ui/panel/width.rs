@@ -1,0 +1,98 @@
+//! The panel's width: as its type has it, or as somebody has made it, which this browser keeps by type.
+
+use leptos::{ev, prelude::*};
+
+use super::{Panel, handlers::Handler};
+use crate::ui::{browser, erase::Erase};
+
+/// The narrowest that it can be.
+const LEAST: u32 = 320;
+/// What the list and the conversation need beside it.
+const OTHERS: u32 = 280 + 352;
+/// How far an arrow moves the edge.
+const STEP: u32 = 32;
+
+/// The widest that it can be now.
+fn most() -> u32 {
+    browser::viewport_width().saturating_sub(OTHERS).max(LEAST)
+}
+
+fn within(width: u32) -> u32 {
+    width.clamp(LEAST, most())
+}
+
+fn key(handler: &Handler) -> String {
+    ["parlor-panel-width:", handler.kind].concat()
+}
+
+/// The edge towards the conversation, which can be moved: by dragging it, or with the arrows. A double click puts it back.
+pub fn separator(panel: Panel, handler: &'static Handler) -> AnyView {
+    let kept = browser::stored(&key(handler)).and_then(|kept| kept.parse().ok());
+    // As it is wanted: the style sheet keeps it within what there is room for, whatever becomes of the window.
+    let width = RwSignal::new(kept.unwrap_or(handler.width));
+    Effect::new(move |_| {
+        let pixels = [&width.get().to_string(), "px"].concat();
+        browser::set_style("panel", "--panel-width", &pixels);
+    });
+    let keep = move || browser::store(&key(handler), Some(&width.get_untracked().to_string()));
+    let pressed = move |event: ev::KeyboardEvent| {
+        let now = within(width.get_untracked());
+        let new = match event.key().as_str() {
+            "ArrowLeft" => now + STEP,
+            "ArrowRight" => now.saturating_sub(STEP),
+            "Home" => LEAST,
+            "End" => most(),
+            _ => return,
+        };
+        event.prevent_default();
+        width.set(within(new));
+        keep();
+    };
+    let dragged = RwSignal::new(false);
+    let taken = move |event: ev::PointerEvent| {
+        browser::capture_pointer(&event);
+        dragged.set(true);
+    };
+    let moved = move |event: ev::PointerEvent| {
+        if dragged.get_untracked() {
+            let left = u32::try_from(event.client_x()).unwrap_or(0);
+            width.set(within(browser::viewport_width().saturating_sub(left)));
+        }
+    };
+    let let_go = move |_: ev::PointerEvent| {
+        if dragged.get_untracked() {
+            dragged.set(false);
+            keep();
+        }
+    };
+    let put_back = move |_: ev::MouseEvent| {
+        browser::store(&key(handler), None);
+        width.set(handler.width);
+    };
+    // Where it covers all there is nothing to be moved.
+    let view = move || {
+        (!panel.full.get()).then(|| {
+            view! {
+                <div
+                    class="panel-edge"
+                    class:dragged=move || dragged.get()
+                    role="separator"
+                    tabindex="0"
+                    aria-orientation="vertical"
+                    aria-label="Width of the panel"
+                    aria-controls="panel"
+                    aria-valuemin=LEAST
+                    aria-valuemax=most()
+                    aria-valuenow=move || within(width.get())
+                    on:keydown=pressed
+                    on:pointerdown=taken
+                    on:pointermove=moved
+                    on:pointerup=let_go
+                    on:lostpointercapture=let_go
+                    on:dblclick=put_back
+                ></div>
+            }
+        })
+    };
+    view.erase()
+}

@@ -1,0 +1,163 @@
+//! What tools make for the panel, over HTTP.
+
+use parlor::{
+    protocol::UserId,
+    storage::{Storage, sqlite::Sqlite},
+    tools::{Call, NewPayload, Registry, Tool, ToolError, ToolResult},
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use upstream::{Script, Upstream, When};
+use uuid::Uuid;
+
+use crate::support::{Parlor, json};
+
+#[derive(Deserialize, JsonSchema)]
+struct Made {
+    kind: String,
+    data: Value,
+}
+
+/// Makes what it is asked for.
+struct Maker;
+
+impl Tool for Maker {
+    type Input = Made;
+
+    const NAME: &'static str = "make";
+    const DESCRIPTION: &'static str = "Makes something.";
+    const LABEL: &'static str = "Making";
+    const DONE: &'static str = "Made";
+
+    async fn run(&self, Made { kind, data }: Made, _: Call) -> Result<ToolResult, ToolError> {
+        Ok(ToolResult {
+            text: "Here it is.".into(),
+            payload: Some(NewPayload { kind, data }),
+            ..ToolResult::default()
+        })
+    }
+}
+
+async fn with_limit(limit: usize) -> (tempfile::TempDir, Upstream, Parlor) {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let parlor = Parlor::start_with_tools(
+        folder.path(),
+        &upstream,
+        Registry::default().with(Maker),
+        |settings| {
+            settings.limits.payload_bytes = limit;
+        },
+    )
+    .await;
+    (folder, upstream, parlor)
+}
+
+/// Has the tool make something: the conversation, and the end of the call.
+async fn make(upstream: &Upstream, parlor: &Parlor, kind: &str, data: &Value) -> (String, Value) {
+    let input = json!({ "kind": kind, "data": data }).to_string();
+    upstream.script(When::any(), Script::new().tool_call("id0", "make", input));
+    upstream.script(When::tool_gave("Here it is."), Script::new().text("Done."));
+    let message = json!({ "message": "Make it", "model": "test/any" });
+    let events = parlor.chat(&message).await.rest().await;
+    let end = events
+        .iter()
+        .find(|event| event["type"] == "tool_complete")
+        .expect("an end");
+    (end["conversation_id"].as_str().unwrap().to_owned(), end.clone())
+}
+
+/// The addresses of a payload: as it was made, and as the panel shows it.
+fn addresses(conversation: &str, payload: &str) -> [String; 2] {
+    [
+        format!("/api/conversations/{conversation}/payloads/{payload}"),
+        format!("/rpc/payload?conversation_id={conversation}&payload_id={payload}"),
+    ]
+}
+
+async fn status(parlor: &Parlor, path: &str) -> (u16, Value) {
+    let response = parlor.get(path).send().await.unwrap();
+    (response.status().as_u16(), json(response).await["code"].clone())
+}
+
+#[tokio::test]
+async fn what_a_tool_makes_can_be_had_as_it_was_made_and_as_the_panel_shows_it() {
+    let (_folder, upstream, parlor) = with_limit(1 << 20).await;
+    let data = json!({ "columns": ["a"], "rows": [[1.5], ["<b>x</b>"]] });
+    let (conversation, end) = make(&upstream, &parlor, "table", &data).await;
+    let payload = end["payload"].clone();
+    assert_eq!(
+        (&payload["type"], &payload["summary"]),
+        (&json!("table"), &json!("Table (2)"))
+    );
+
+    let id = payload["payload_id"].as_str().unwrap();
+    let [raw, view] = addresses(&conversation, id).map(|path| parlor.get(&path));
+    let expected = json!({ "payload_id": id, "type": "table", "summary": "Table (2)", "data": data });
+    assert_eq!(json(raw.send().await.unwrap()).await, expected);
+    let expected = json!({ "summary": "Table (2)", "body": { "table": {
+        "title": null,
+        "columns": [{ "name": "a", "numeric": false }],
+        "rows": [["1.5"], ["<b>x</b>"]],
+        "missing": "",
+    } } });
+    assert_eq!(json(view.send().await.unwrap()).await, expected);
+}
+
+#[tokio::test]
+async fn nobody_else_has_it_and_with_its_conversation_it_is_gone() {
+    let (folder, upstream, parlor) = with_limit(1 << 20).await;
+    let (conversation, end) = make(&upstream, &parlor, "table", &json!([])).await;
+    let payload = end["payload"]["payload_id"].as_str().unwrap().to_owned();
+    let (other, _) = make(&upstream, &parlor, "table", &json!([])).await;
+    let not_found = (404, json!("not_found"));
+    let unknown = Uuid::now_v7().to_string();
+    for (conversation, payload) in [
+        (conversation.as_str(), "unknown1"),
+        (&conversation, "%27%20OR%201=1"),
+        (&other, &payload),
+        (&unknown, &payload),
+    ] {
+        for path in addresses(conversation, payload) {
+            assert_eq!(status(&parlor, &path).await, not_found, "{path}");
+        }
+    }
+    let [raw, _] = addresses("what", &payload);
+    assert_eq!(status(&parlor, &raw).await, not_found);
+
+    let delete = json!({ "conversation_id": other });
+    let deleted = parlor
+        .post("/rpc/delete_conversation", &delete)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(deleted.status(), 200);
+    for path in addresses(&other, &payload) {
+        assert_eq!(status(&parlor, &path).await, not_found, "{path}");
+    }
+
+    parlor.stop().await;
+    let storage = Sqlite::open(folder.path()).await.unwrap();
+    let conversation = conversation.parse().unwrap();
+    let found = async |user| storage.payload(user, conversation, &payload).await.unwrap();
+    assert!(found(UserId::LOCAL).await.is_some());
+    assert_eq!(found(UserId(Uuid::from_u128(2))).await, None);
+}
+
+#[tokio::test]
+async fn what_is_too_large_is_not_kept_and_the_model_knows() {
+    let (_folder, upstream, parlor) = with_limit(1000).await;
+    let (_, end) = make(&upstream, &parlor, "table", &json!("x".repeat(1000))).await;
+    assert_eq!(
+        (&end["status"], &end["payload"]),
+        (&json!("complete"), &Value::Null)
+    );
+    let output = end["output"].as_str().unwrap();
+    assert!(
+        output.contains("has 1002 bytes and was not kept: 1000 are the most"),
+        "{output}"
+    );
+    let (_, end) = make(&upstream, &parlor, "table", &json!("x".repeat(998))).await;
+    assert!(end["payload"].is_object(), "{end}");
+}
