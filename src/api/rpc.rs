@@ -162,7 +162,7 @@ pub async fn older_messages(
 }
 
 /// What the panel shows of a payload.
-#[server(prefix = "/rpc", endpoint = "payload", input = GetUrl, output = Answered)]
+#[server(prefix = "/rpc", endpoint = "payload", protocol = Ask<GetUrl>)]
 pub async fn payload(conversation_id: ConversationId, payload_id: String) -> Result<PanelView, ApiError> {
     let caller = crate::http::caller()?;
     caller.answer(crate::http::panel_view(&caller, conversation_id, &payload_id).await)
