@@ -160,10 +160,12 @@ test('what is unfinished never shows its marks', async ({ chat, page, parlor, up
   await chat.say('Show');
   let [sent, had] = ['', ''];
   for (const [index, text] of pieces.entries()) {
-    // The page has had it, and has drawn what it makes of it. White space comes with what follows it.
+    // The page has had it, and has drawn what it makes of it. White space comes with what follows it, and so does what may
+    // yet turn out not to be for the person.
     sent += text;
     had += (await log.until('text_delta')).text;
-    expect(had.trimEnd()).toBe(sent.trimEnd());
+    expect(sent.slice(0, had.length)).toBe(had);
+    expect(sent.slice(had.length)).toMatch(/^\s*`{0,2}$/);
     await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
     await upstream.open(`piece ${index}`);
   }
