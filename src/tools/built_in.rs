@@ -94,9 +94,6 @@ mod tests {
                 "telepathy".into(),
             ];
         };
-        assert_eq!(
-            names(disable).await,
-            ["current_time", "calculate", "fetch_webpage", "recall"]
-        );
+        assert_eq!(names(disable).await, ["current_time", "calculate", "recall"]);
     }
 }
