@@ -3,7 +3,7 @@
 //!
 //! Such a view's module has a function that the build takes out of the WASM, with all that only it needs:
 //!
-//! ```ignore
+//! ```text
 //! /// Shows the settings.
 //! pub fn settings(live: Live) -> AnyView {
 //!     lazy(move || code(live))
