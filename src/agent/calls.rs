@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::{Agent, Effect, Phase};
 use crate::protocol::{
-    EventBody, Json, Part, PayloadRef, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus,
+    AskedCall, EventBody, Json, Part, PayloadRef, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus,
     transcript::apply_to_run,
 };
 
@@ -118,9 +118,9 @@ impl Agent {
                     let status = ToolStatus::Failed;
                     self.tell(call.index, plan.label, status, OUTCOME_UNKNOWN, at, &mut effects);
                 }
-                (ToolStatus::Allowed, Ok(plan)) => self.begin(call, plan, at, &mut effects),
-                (_, Ok(plan)) if plan.needs_approval => self.request(call, plan, &mut effects),
-                (_, Ok(plan)) => self.begin(call, plan, at, &mut effects),
+                (ToolStatus::Allowed, Ok(plan)) => self.begin(self.again(call), plan, at, &mut effects),
+                (_, Ok(plan)) if plan.needs_approval => self.request(self.again(call), plan, &mut effects),
+                (_, Ok(plan)) => self.begin(self.again(call), plan, at, &mut effects),
             }
         }
         self.go_on(effects)
@@ -131,19 +131,16 @@ impl Agent {
         let mut effects = Vec::new();
         let first = self.message.tool_calls().count();
         for (asked, index) in std::mem::take(&mut self.asked).into_iter().zip(first..) {
-            let call = ToolCall {
-                tool_use_id: self.own_id(asked.id, index),
+            let (node, part) = self.place_of(index);
+            let call = AskedCall {
+                node,
+                part,
                 index,
+                tool_use_id: self.own_id(asked.id, index),
                 input: Json::or_string(&asked.arguments),
                 label: asked.tool.clone(),
                 tool: asked.tool,
                 detail: None,
-                status: ToolStatus::Running,
-                progress: None,
-                output: None,
-                payload: None,
-                started_at: None,
-                ended_at: None,
             };
             let plan = if index - first < MOST_AT_ONCE {
                 self.tools.plan(&call.tool, &asked.arguments)
@@ -208,7 +205,7 @@ impl Agent {
                     &mut effects,
                 );
             }
-            Ok(plan) => self.begin(call, plan, at, &mut effects),
+            Ok(plan) => self.begin(self.again(call), plan, at, &mut effects),
             Err(fault) => self.tell(index, call.label, ToolStatus::Failed, &fault, at, &mut effects),
         }
         self.go_on(effects)
@@ -233,7 +230,7 @@ impl Agent {
     }
 
     /// Has a call begin, which is in its place or will be with this.
-    fn begin(&mut self, mut call: ToolCall, plan: Plan, at: Timestamp, effects: &mut Vec<Effect>) {
+    fn begin(&mut self, mut call: AskedCall, plan: Plan, at: Timestamp, effects: &mut Vec<Effect>) {
         (call.label, call.detail) = (plan.label, plan.detail);
         let run = Effect::Run {
             index: call.index,
@@ -243,9 +240,20 @@ impl Agent {
         effects.extend([self.start(call, at), run]);
     }
 
-    fn start(&mut self, call: ToolCall, at: Timestamp) -> Effect {
+    fn start(&mut self, call: AskedCall, started_at: Timestamp) -> Effect {
+        self.log(EventBody::ToolStart { call, started_at })
+    }
+
+    /// Asks a person whether a call may begin.
+    fn request(&mut self, mut call: AskedCall, plan: Plan, effects: &mut Vec<Effect>) {
+        (call.label, call.detail) = (plan.label, plan.detail);
+        effects.push(self.log(EventBody::ApprovalRequested(call)));
+    }
+
+    /// A call that is in the message, as it was asked for.
+    fn again(&self, call: ToolCall) -> AskedCall {
         let (node, part) = self.place_of(call.index);
-        self.log(EventBody::ToolStart {
+        AskedCall {
             node,
             part,
             index: call.index,
@@ -254,23 +262,7 @@ impl Agent {
             input: call.input,
             label: call.label,
             detail: call.detail,
-            started_at: at,
-        })
-    }
-
-    /// Asks a person whether a call may begin.
-    fn request(&mut self, call: ToolCall, plan: Plan, effects: &mut Vec<Effect>) {
-        let (node, part) = self.place_of(call.index);
-        effects.push(self.log(EventBody::ApprovalRequested {
-            node,
-            part,
-            index: call.index,
-            tool_use_id: call.tool_use_id,
-            tool: call.tool,
-            input: call.input,
-            label: plan.label,
-            detail: plan.detail,
-        }));
+        }
     }
 
     /// A call has ended with this for the model.

@@ -161,11 +161,6 @@ impl Agent {
         matches!(self.phase, Phase::Calling | Phase::Streaming)
     }
 
-    /// Whether tools are at work, and the model is not.
-    pub fn is_working(&self) -> bool {
-        self.phase == Phase::Working
-    }
-
     /// Takes what has happened at `at`; says what is to be done.
     pub fn step(&mut self, input: Input, at: Timestamp) -> Vec<Effect> {
         if self.phase == Phase::Ended {

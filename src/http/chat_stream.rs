@@ -19,7 +19,7 @@ use super::{
     AppState, Caller,
     caller::{fingerprint, not_found},
     event_stream::{self, Projection},
-    payload,
+    payload::LastEvent,
     problem::{self, Problem, bad_request},
 };
 use crate::{
@@ -184,9 +184,8 @@ impl Projection for OneRun {
                 .message(self.run.user_id, self.run.message_id)
                 .await
                 .ok()??;
-            let mut event: Value = serde_json::from_str(&logged.json).ok()?;
-            event["payload"] = payload::of(self.run, message.assistant()?);
-            Some(event.to_string())
+            let last = LastEvent::of(&logged.event, self.run, message.assistant()?);
+            serde_json::to_string(&last).ok()
         };
         (with_payload.await.unwrap_or_else(|| logged.json.clone()), true)
     }

@@ -8,7 +8,7 @@ use axum::{
     },
     http::StatusCode,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
@@ -16,13 +16,16 @@ use super::{
     caller::not_found,
     problem::{self, Problem},
 };
-use crate::{protocol::intent::ApprovalAnswer, storage::Approval};
+use crate::{
+    protocol::{ConversationId, Message, intent::ApprovalAnswer},
+    storage::Approval,
+};
 
 /// `GET /api/messages/{id}`: also with the id that was announced before the model was called.
 pub async fn get(
     State(app): State<AppState>,
     path: Result<Path<String>, PathRejection>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<Found>, Problem> {
     let caller = Caller::new(app);
     let message_id = problem::message_id(path)?;
     let (conversation_id, message) = caller
@@ -31,9 +34,17 @@ pub async fn get(
         .message(caller.user_id, message_id)
         .await?
         .ok_or_else(not_found)?;
-    Ok(Json(
-        json!({ "conversation_id": conversation_id, "message": message }),
-    ))
+    Ok(Json(Found {
+        conversation_id,
+        message,
+    }))
+}
+
+/// A message and where it is. Not a `serde_json::Value`: what a model asks a tool may be nested deeper than that can be.
+#[derive(Serialize)]
+pub struct Found {
+    conversation_id: ConversationId,
+    message: Message,
 }
 
 /// `POST /api/runs/{id}/stop`: stops a run; one that has ended stays as it is.

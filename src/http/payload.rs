@@ -1,24 +1,55 @@
 //! What an answer is for clients of the public contract: one text, with marks where tools were called, and beside it what the
 //! tools were asked and gave.
+//!
+//! Never as a `serde_json::Value` in between: what a model asks a tool may be nested deeper than that can be.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::{
-    protocol::{AssistantMessage, PieceKind, ToolCall},
+    protocol::{AssistantMessage, ConversationId, Event, Json, MessageId, PieceKind, ToolCall, ToolStatus},
     storage::RunKey,
 };
 
 /// What a mark begins with. In the text itself it stands with a backslash, which Markdown takes away again.
 const MARK: &str = "[[tool:";
 
-/// The payload of a run's last event.
-pub fn of(run: RunKey, answer: &AssistantMessage) -> Value {
-    json!({
-        "message": message(answer),
-        "tool_history": answer.tool_calls().map(tool).collect::<Vec<_>>(),
-        "conversation_id": run.conversation_id,
-        "message_id": run.message_id,
-    })
+/// A run's last event, with its payload.
+#[derive(Serialize)]
+pub struct LastEvent<'a> {
+    #[serde(flatten)]
+    event: &'a Event,
+    payload: Payload<'a>,
+}
+
+#[derive(Serialize)]
+struct Payload<'a> {
+    message: String,
+    tool_history: Vec<Tool<'a>>,
+    conversation_id: ConversationId,
+    message_id: MessageId,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    tool_name: &'a str,
+    tool_use_id: &'a str,
+    input: &'a Json,
+    output: Option<&'a str>,
+    status: ToolStatus,
+}
+
+impl<'a> LastEvent<'a> {
+    pub fn of(event: &'a Event, run: RunKey, answer: &'a AssistantMessage) -> Self {
+        Self {
+            event,
+            payload: Payload {
+                message: message(answer),
+                tool_history: answer.tool_calls().map(tool).collect(),
+                conversation_id: run.conversation_id,
+                message_id: run.message_id,
+            },
+        }
+    }
 }
 
 /// All text, with `[[tool:N]]` where call N was made.
@@ -32,14 +63,14 @@ fn message(answer: &AssistantMessage) -> String {
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
-fn tool(call: &ToolCall) -> Value {
-    json!({
-        "tool_name": call.tool,
-        "tool_use_id": call.tool_use_id,
-        "input": call.input,
-        "output": call.output,
-        "status": call.status,
-    })
+fn tool(call: &ToolCall) -> Tool<'_> {
+    Tool {
+        tool_name: &call.tool,
+        tool_use_id: &call.tool_use_id,
+        input: &call.input,
+        output: call.output.as_deref(),
+        status: call.status,
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ConversationId, Json, MessageId, PayloadRef, RunError, RunStatus, Source, SuggestedAction,
+    AskedCall, ConversationId, MessageId, PayloadRef, RunError, RunStatus, Source, SuggestedAction,
     SuggestedValue, Timestamp, ToolProgress, ToolStatus, flat::Fields,
 };
 
@@ -83,16 +83,7 @@ pub enum EventBody {
         text: String,
     },
     /// A tool call that has to be allowed by a person before it begins.
-    ApprovalRequested {
-        node: usize,
-        part: usize,
-        index: usize,
-        tool_use_id: String,
-        tool: String,
-        input: Json,
-        label: String,
-        detail: Option<String>,
-    },
+    ApprovalRequested(AskedCall),
     /// A person has answered whether a tool call may begin.
     ApprovalAnswered {
         index: usize,
@@ -101,17 +92,8 @@ pub enum EventBody {
     },
     /// A tool call begins.
     ToolStart {
-        node: usize,
-        part: usize,
-        /// Which call of the run it is, in the order in which the model asked.
-        index: usize,
-        tool_use_id: String,
-        tool: String,
-        input: Json,
-        /// What the tool is doing: "Searching the web".
-        label: String,
-        /// What it does that with: the query, the address.
-        detail: Option<String>,
+        #[serde(flatten)]
+        call: AskedCall,
         started_at: Timestamp,
     },
     /// A tool says how far it is.

@@ -14,9 +14,9 @@ use serde::{
 use uuid::Uuid;
 
 use super::{
-    AssistantMessage, ConversationId, ConversationList, ConversationSummary, Event, EventBody, Json, Message,
-    MessageBody, MessageId, Notice, OlderMessages, Part, PayloadRef, Position, RunError, RunStatus,
-    Timestamp, ToolCall, ToolProgress, ToolStatus, Transcript,
+    AskedCall, AssistantMessage, ConversationId, ConversationList, ConversationSummary, Event, EventBody,
+    Json, Message, MessageBody, MessageId, Notice, OlderMessages, Part, PayloadRef, Position, RunError,
+    RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus, Transcript,
     chat::{ModelInfo, ModelList},
     intent::Started,
     json,
@@ -205,15 +205,14 @@ impl TryFrom<Fields> for Event {
             "complete" => fields!(flat => EventBody::Complete { ended_at }),
             "cancelled" => fields!(flat => EventBody::Cancelled { ended_at }),
             "error" => fields!(flat => EventBody::Error { status, error, message, ended_at }),
-            "approval_requested" => fields!(flat => EventBody::ApprovalRequested {
-                node, part, index, tool_use_id, tool, input, label; detail
-            }),
+            "approval_requested" => EventBody::ApprovalRequested(asked(&mut flat)),
             "approval_answered" => {
                 fields!(flat => EventBody::ApprovalAnswered { index, tool_use_id, allowed })
             }
-            "tool_start" => fields!(flat => EventBody::ToolStart {
-                node, part, index, tool_use_id, tool, input, label, started_at; detail
-            }),
+            "tool_start" => {
+                let call = asked(&mut flat);
+                fields!(flat => EventBody::ToolStart { started_at } with call)
+            }
             "tool_progress" => {
                 let progress = ToolProgress {
                     stage: flat.take("stage").unwrap_or_default(),
@@ -240,6 +239,10 @@ impl TryFrom<Fields> for Event {
         let event = fields!(flat => Self { position, conversation_id; message_id } with body);
         flat.finish(event)
     }
+}
+
+fn asked(flat: &mut Fields) -> AskedCall {
+    fields!(flat => AskedCall { node, part, index, tool_use_id, tool, input, label; detail })
 }
 
 impl TryFrom<Fields> for Message {
@@ -321,6 +324,19 @@ mod tests {
         *,
     };
 
+    fn asked_call(detail: Option<String>) -> AskedCall {
+        AskedCall {
+            node: 0,
+            part: 1,
+            index: 2,
+            tool_use_id: "1".into(),
+            tool: "tool".into(),
+            input: Json::or_string(r#"{"a": [0.5, "}"]}"#),
+            label: "Doing".into(),
+            detail,
+        }
+    }
+
     fn progress() -> ToolProgress {
         ToolProgress {
             stage: "searching".into(),
@@ -384,30 +400,14 @@ mod tests {
                 offset: 2,
                 text: text.clone(),
             },
-            EventBody::ApprovalRequested {
-                node: 0,
-                part: 1,
-                index: 2,
-                tool_use_id: text.clone(),
-                tool: text.clone(),
-                input: Json::or_string(r#"{"a": [0.5, "}"]}"#),
-                label: text.clone(),
-                detail: None,
-            },
+            EventBody::ApprovalRequested(asked_call(None)),
             EventBody::ApprovalAnswered {
                 index: 2,
                 tool_use_id: text.clone(),
                 allowed: true,
             },
             EventBody::ToolStart {
-                node: 0,
-                part: 1,
-                index: 2,
-                tool_use_id: text.clone(),
-                tool: text.clone(),
-                input: Json::or_string("not JSON"),
-                label: text.clone(),
-                detail: Some(text.clone()),
+                call: asked_call(Some("this".into())),
                 started_at: at,
             },
             EventBody::ToolProgress {
@@ -470,7 +470,7 @@ mod tests {
                 | EventBody::Status { .. }
                 | EventBody::Thinking { .. }
                 | EventBody::TextDelta { .. }
-                | EventBody::ApprovalRequested { .. }
+                | EventBody::ApprovalRequested(_)
                 | EventBody::ApprovalAnswered { .. }
                 | EventBody::ToolStart { .. }
                 | EventBody::ToolProgress { .. }

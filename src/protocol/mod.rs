@@ -34,5 +34,5 @@ pub use panel::PanelView;
 pub use payload::{Payload, PayloadRef};
 pub use suggestion::{ActionHandler, ActionStyle, Source, SuggestedAction, SuggestedValue};
 pub use time::Timestamp;
-pub use tool::{Fraction, ToolCall, ToolProgress, ToolStatus};
+pub use tool::{AskedCall, Fraction, ToolCall, ToolProgress, ToolStatus};
 pub use transcript::{OlderMessages, Transcript};

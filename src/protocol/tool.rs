@@ -36,6 +36,42 @@ pub struct ToolCall {
     pub ended_at: Option<Timestamp>,
 }
 
+/// A call that the model asks for, and where it stands in its answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AskedCall {
+    pub node: usize,
+    pub part: usize,
+    /// Which call of the run it is, in the order in which the model asked.
+    pub index: usize,
+    pub tool_use_id: String,
+    pub tool: String,
+    pub input: Json,
+    /// What the tool is doing: "Searching the web".
+    pub label: String,
+    /// What it does that with: the query, the address.
+    pub detail: Option<String>,
+}
+
+impl AskedCall {
+    /// The call as a part of the answer, now that it stands like this.
+    pub fn as_part(&self, status: ToolStatus, started_at: Option<Timestamp>) -> ToolCall {
+        ToolCall {
+            tool_use_id: self.tool_use_id.clone(),
+            index: self.index,
+            tool: self.tool.clone(),
+            input: self.input.clone(),
+            label: self.label.clone(),
+            detail: self.detail.clone(),
+            status,
+            progress: None,
+            output: None,
+            payload: None,
+            started_at,
+            ended_at: None,
+        }
+    }
+}
+
 /// Where a tool call stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -26,6 +26,10 @@ impl Allowed {
         }
     }
 
+    pub fn offer(&self) -> &Offer {
+        &self.offer
+    }
+
     /// The person need not be asked about this tool from now on.
     pub fn allow(&self, tool: &str) {
         self.always

@@ -3,7 +3,7 @@
 use super::{Runs, StartError, unavailable};
 use crate::{
     journal::JournalError,
-    protocol::{UserId, intent::ApprovalAnswer},
+    protocol::{ToolStatus, UserId, intent::ApprovalAnswer},
     storage::{Approval, Change, Refusal, RunKey},
 };
 
@@ -24,6 +24,9 @@ impl Runs {
             .into_iter()
             .flat_map(|answer| answer.tool_calls());
         let call = calls.find(|call| call.index == index).ok_or_else(not_found)?;
+        if call.status != ToolStatus::Waiting {
+            return Ok(());
+        }
         if answer == ApprovalAnswer::Always {
             let tool = call.tool.clone();
             let allow = Change::AllowTool {

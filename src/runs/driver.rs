@@ -1,12 +1,8 @@
 //! Performs one run: feeds the agent what happens and does what it says, until it ends or has to wait for a person.
 
-use std::{future::pending, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use tokio::{
-    sync::{mpsc, oneshot},
-    task::JoinSet,
-    time::Instant,
-};
+use tokio::{sync::oneshot, time::Instant};
 
 use super::{
     Inner,
@@ -14,24 +10,21 @@ use super::{
     at_work::{Answer, Place},
     awaited::Awaited,
     history,
+    working::Working,
 };
 use crate::{
-    agent::{Agent, Done, Effect, Input, Timeout},
+    agent::{Agent, Effect, Input, Timeout},
     clock,
     journal::JournalError,
     pages::{self, Known},
-    protocol::{AssistantMessage, EventBody, Message, MessageBody, ToolProgress, intent::ApprovalAnswer},
+    protocol::{AssistantMessage, EventBody, Message, MessageBody, ToolStatus, intent::ApprovalAnswer},
     providers::{ModelEvent, ModelRequest},
     storage::{Change, PageSize, RunKey, Storage, StorageError},
-    tools::{self, Offer},
 };
 
 /// After so many events, or a tenth of all if that is more, what a run has come to is stored in one piece: whoever opens a
 /// conversation then has to wait for few events to be put together, and what is written comes to a few times the answer.
 const STORE_AFTER: usize = 1000;
-
-/// How many reports of tools may wait to be heard.
-const REPORTS: usize = 64;
 
 /// Drives a run until it ends or waits for a person, which is committed when this returns.
 pub(super) async fn drive(runs: &Inner, run: RunKey, place: &mut Place) {
@@ -48,18 +41,11 @@ struct Driver<'a> {
     toolbox: Arc<Allowed>,
     /// The messages that lead to it, oldest first.
     history: Vec<Message>,
-    offer: Offer,
     /// What the model is told before all else.
     prompt: String,
     awaited: Awaited,
-    /// Aborted when this is dropped.
-    tools: JoinSet<(usize, Done)>,
-    /// How tools say how far they are.
-    reporter: mpsc::Sender<(usize, ToolProgress)>,
-    reports: mpsc::Receiver<(usize, ToolProgress)>,
+    working: Working,
     deadline: Instant,
-    /// When the model last gave a sign of life.
-    last_sign: Instant,
     /// Bytes that the model has produced.
     produced: usize,
     /// Events logged, and how many there were when all was last stored.
@@ -89,23 +75,17 @@ impl<'a> Driver<'a> {
         );
         let read = || runs.storage.allowed_tools(run.user_id, run.conversation_id);
         let always = runs.insist("what is allowed in a conversation", read).await?;
-        let toolbox = Arc::new(Allowed::new(offer.clone(), always));
-        let (reporter, reports) = mpsc::channel(REPORTS);
-        let now = Instant::now();
+        let toolbox = Arc::new(Allowed::new(offer, always));
         Some(Self {
             runs,
             run,
             agent: Agent::new(answer, toolbox.clone(), runs.agent.max_iterations),
             toolbox,
             history,
-            offer,
             prompt,
             awaited: Awaited::Nothing,
-            tools: JoinSet::new(),
-            reporter,
-            reports,
-            deadline: now + seconds(runs.timeouts.run_seconds),
-            last_sign: now,
+            working: Working::new(run, runs.journal.clone(), runs.limits.payload_bytes),
+            deadline: Instant::now() + seconds(runs.timeouts.run_seconds),
             produced: 0,
             logged: 0,
             stored: 0,
@@ -124,7 +104,10 @@ impl<'a> Driver<'a> {
                     }
                     Effect::Call { with_tools } => self.call(with_tools),
                     Effect::Wait(wait) => self.awaited = Awaited::retry(wait),
-                    Effect::Run { index, tool, input } => self.run_tool(index, tool, input),
+                    Effect::Run { index, tool, input } => {
+                        let offered = self.toolbox.offer().get(&tool);
+                        self.working.begin(index, tool, offered, input);
+                    }
                     Effect::Pause(event) => return self.pause(event).await,
                     Effect::End(event) => return self.end(event).await,
                 }
@@ -140,9 +123,6 @@ impl<'a> Driver<'a> {
                     .await;
             }
             input = self.next_input(place).await;
-            if !self.agent.is_working() {
-                self.last_sign = Instant::now();
-            }
             if let Input::Model(event) = &input {
                 self.produced += length(event);
                 if self.produced > self.runs.limits.answer_bytes {
@@ -153,72 +133,17 @@ impl<'a> Driver<'a> {
     }
 
     fn call(&mut self, with_tools: bool) {
-        self.last_sign = Instant::now();
         let answer = self.agent.message();
         let request = ModelRequest {
             model: answer.model.clone(),
             messages: history::messages_for(&self.prompt, &self.history, answer),
             tools: if with_tools {
-                self.offer.specs()
+                self.toolbox.offer().specs()
             } else {
                 Vec::new()
             },
         };
         self.awaited = Awaited::call(self.runs.models.clone(), request);
-    }
-
-    fn run_tool(&mut self, index: usize, name: String, input: String) {
-        let Some(tool) = self.offer.get(&name) else {
-            return;
-        };
-        let (run, journal) = (self.run, self.runs.journal.clone());
-        let reports = self.reporter.clone();
-        let payload_bytes = self.runs.limits.payload_bytes;
-        self.tools.spawn(async move {
-            // What it does may have consequences: first it has to be known that it began.
-            let begun = journal.committed(run).await;
-            let (progress, mut said) = mpsc::channel(1);
-            let whose = (run.user_id, run.conversation_id, run.message_id);
-            let label = tool.terms().done.into_owned();
-            let output = async {
-                begun.map_err(tools::ToolError::new)?;
-                tools::execute(tool, &input, whose, progress).await
-            };
-            let report = async {
-                while let Some(progress) = said.recv().await {
-                    let _ = reports.send((index, progress)).await;
-                }
-            };
-            let (output, ()) = tokio::join!(output, report);
-            let mut payload = None;
-            let output = match output {
-                Ok(result) => {
-                    let mut text = result.text;
-                    match result.payload.map(|made| made.named_within(payload_bytes)) {
-                        Some(Ok(made)) => {
-                            text.push_str(&format!(
-                                "\n\n(The person sees this as {}: {}.)",
-                                made.payload_id, made.summary
-                            ));
-                            payload = Some(made.reference());
-                            journal.keep(run, made).await;
-                        }
-                        Some(Err(too_large)) => text.push_str(&format!("\n\n({too_large})")),
-                        None => {}
-                    }
-                    Ok(text)
-                }
-                Err(error) => Err(error.0),
-            };
-            (
-                index,
-                Done {
-                    label,
-                    output,
-                    payload,
-                },
-            )
-        });
     }
 
     async fn next_input(&mut self, place: &mut Place) -> Input {
@@ -237,17 +162,9 @@ impl<'a> Driver<'a> {
             // Before the model: one that always has something to say would never let it come to its turn.
             () = tokio::time::sleep_until(self.deadline) => Input::TimedOut(Timeout::Run(run_limit)),
             Some(answer) = place.answers.recv() => self.answer(answer),
-            Some(ended) = self.tools.join_next() => match ended {
-                Ok((index, done)) => Input::ToolEnded { index, done },
-                // Panics are caught in it, and only the end of the run aborts it.
-                Err(error) => {
-                    tracing::error!(%error, "a tool's task is gone");
-                    pending().await
-                }
-            },
-            Some((index, progress)) = self.reports.recv() => Input::ToolProgress { index, progress },
+            input = self.working.happens() => input,
             input = self.awaited.happens() => input,
-            () = tokio::time::sleep_until(self.last_sign + limit), if self.awaited.is_model() => {
+            () = tokio::time::sleep(limit), if self.awaited.is_model() => {
                 Input::TimedOut(patience)
             }
         }
@@ -255,7 +172,7 @@ impl<'a> Driver<'a> {
 
     fn answer(&mut self, Answer { index, answer, done }: Answer) -> Input {
         let mut calls = self.agent.message().tool_calls();
-        let asked = calls.find(|call| call.index == index);
+        let asked = calls.find(|call| call.index == index && call.status == ToolStatus::Waiting);
         if let (ApprovalAnswer::Always, Some(call)) = (answer, asked) {
             self.toolbox.allow(&call.tool);
         }
@@ -283,7 +200,7 @@ impl<'a> Driver<'a> {
     async fn end(mut self, event: EventBody) {
         crash_point!("runs::ending");
         // What a tool still does must not come after the end.
-        self.tools.shutdown().await;
+        self.working.shut_down().await;
         let end = Change::End {
             run: self.run,
             events: vec![event],

@@ -38,6 +38,7 @@ mod driver;
 mod history;
 mod recovery;
 mod stop;
+mod working;
 
 pub use stop::StopError;
 

@@ -4,7 +4,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use tokio::{
-    sync::{mpsc, watch},
+    sync::watch,
     time::{sleep, timeout},
 };
 
@@ -14,7 +14,7 @@ use crate::protocol::{ConversationId, MessageId, ToolProgress, UserId};
 /// How often a tool is heard: each time is an event in the log.
 const HEARD_EVERY: Duration = Duration::from_millis(200);
 
-/// Runs a tool and gives what has come of it. Meanwhile `progress` gets what it says of itself, now and then.
+/// Runs a tool and gives what has come of it. Meanwhile `progress` is told what it says of itself, now and then.
 ///
 /// # Errors
 ///
@@ -23,7 +23,7 @@ pub async fn execute(
     tool: Arc<dyn AnyTool>,
     arguments: &str,
     (user_id, conversation_id, run): (UserId, ConversationId, MessageId),
-    progress: mpsc::Sender<ToolProgress>,
+    progress: impl FnMut(ToolProgress),
 ) -> Result<ToolResult, ToolError> {
     let terms = tool.terms();
     let (said, heard) = watch::channel(None);
@@ -66,13 +66,12 @@ pub async fn execute(
 /// Passes on what a tool says, not more often than it is worth.
 async fn listen(
     mut heard: watch::Receiver<Option<ToolProgress>>,
-    progress: mpsc::Sender<ToolProgress>,
+    mut progress: impl FnMut(ToolProgress),
 ) -> std::convert::Infallible {
     while heard.changed().await.is_ok() {
         let said = heard.borrow_and_update().clone();
         if let Some(said) = said {
-            // Who listens may have gone.
-            let _ = progress.send(said).await;
+            progress(said);
         }
         sleep(HEARD_EVERY).await;
     }

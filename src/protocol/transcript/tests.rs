@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::protocol::{
-    ConversationId, Fraction, Json, RunError, RunStatus, SuggestedValue, Timestamp, ToolCall, ToolProgress,
-    ToolStatus,
+    AskedCall, ConversationId, Fraction, Json, RunError, RunStatus, SuggestedValue, Timestamp, ToolCall,
+    ToolProgress, ToolStatus,
 };
 
 const AT: Timestamp = Timestamp(0);
@@ -132,33 +132,21 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 );
             }
             (Step::Use(tool, asks), Some(run)) => {
-                let (node, part) = (0, parts(0).len());
                 let index = tool_calls().len();
-                let (tool_use_id, tool) = (index.to_string(), tool.clone());
-                let (input, label, detail) = (Json::or_string("{\"a\": [1]}"), tool.clone(), None);
+                let call = AskedCall {
+                    node: 0,
+                    part: parts(0).len(),
+                    index,
+                    tool_use_id: index.to_string(),
+                    tool: tool.clone(),
+                    input: Json::or_string("{\"a\": [1]}"),
+                    label: tool.clone(),
+                    detail: None,
+                };
                 let event = if *asks {
-                    EventBody::ApprovalRequested {
-                        node,
-                        part,
-                        index,
-                        tool_use_id,
-                        tool,
-                        input,
-                        label,
-                        detail,
-                    }
+                    EventBody::ApprovalRequested(call)
                 } else {
-                    EventBody::ToolStart {
-                        node,
-                        part,
-                        index,
-                        tool_use_id,
-                        tool,
-                        input,
-                        label,
-                        detail,
-                        started_at: AT,
-                    }
+                    EventBody::ToolStart { call, started_at: AT }
                 };
                 add(conversation_id, Some(run), event);
             }

@@ -1,64 +1,15 @@
 //! What the events of tool calls do to a run's message.
 
 use super::{RunTouched, begin, begins};
-use crate::protocol::{AssistantMessage, EventBody, Part, RunStatus, ToolCall, ToolStatus};
+use crate::protocol::{
+    AskedCall, AssistantMessage, EventBody, Part, RunStatus, Timestamp, ToolCall, ToolStatus,
+};
 
 /// Applies an event of a tool call; `None` if an earlier event is missing.
 pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> Option<RunTouched> {
     match event {
-        EventBody::ApprovalRequested {
-            node,
-            part,
-            index,
-            tool_use_id,
-            tool,
-            input,
-            label,
-            detail,
-        } => {
-            let asked = ToolCall {
-                tool_use_id: tool_use_id.clone(),
-                index: *index,
-                tool: tool.clone(),
-                input: input.clone(),
-                label: label.clone(),
-                detail: detail.clone(),
-                status: ToolStatus::Waiting,
-                progress: None,
-                output: None,
-                payload: None,
-                started_at: None,
-                ended_at: None,
-            };
-            put(run, *node, *part, asked)
-        }
-        EventBody::ToolStart {
-            node,
-            part,
-            index,
-            tool_use_id,
-            tool,
-            input,
-            label,
-            detail,
-            started_at,
-        } => {
-            let started = ToolCall {
-                tool_use_id: tool_use_id.clone(),
-                index: *index,
-                tool: tool.clone(),
-                input: input.clone(),
-                label: label.clone(),
-                detail: detail.clone(),
-                status: ToolStatus::Running,
-                progress: None,
-                output: None,
-                payload: None,
-                started_at: Some(*started_at),
-                ended_at: None,
-            };
-            put(run, *node, *part, started)
-        }
+        EventBody::ApprovalRequested(call) => put(run, call, ToolStatus::Waiting, None),
+        EventBody::ToolStart { call, started_at } => put(run, call, ToolStatus::Running, Some(*started_at)),
         EventBody::ApprovalAnswered { index, allowed, .. } => {
             let touched = change(run, *index, |call| {
                 call.status = if *allowed {
@@ -103,8 +54,15 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
     }
 }
 
-/// A call stands at this place, whether it was there before or not.
-fn put(run: &mut AssistantMessage, node: usize, part: usize, call: ToolCall) -> Option<RunTouched> {
+/// A call stands in its place like this, whether it was there before or not.
+fn put(
+    run: &mut AssistantMessage,
+    asked: &AskedCall,
+    status: ToolStatus,
+    started_at: Option<Timestamp>,
+) -> Option<RunTouched> {
+    let (node, part) = (asked.node, asked.part);
+    let call = asked.as_part(status, started_at);
     if begins(run, node, part)? {
         begin(run, node, Part::ToolCall(Box::new(call)));
     } else {

@@ -13,10 +13,7 @@ use parlor::{
     },
     tools::{self, AnyTool, ToolError, ToolResult, ToolSource, mcp::Servers},
 };
-use tokio::{
-    sync::mpsc,
-    time::{sleep, timeout},
-};
+use tokio::time::{sleep, timeout};
 
 /// How long a test waits for what must come at once.
 const SOON: Duration = Duration::from_secs(30);
@@ -74,14 +71,13 @@ impl Running {
 
 /// Calls a tool as a run does, and hears how far it is.
 async fn call(tool: Arc<dyn AnyTool>, arguments: &str) -> (Result<ToolResult, ToolError>, Vec<ToolProgress>) {
-    let (progress, mut said) = mpsc::channel(1000);
-    let whose = (UserId::LOCAL, ConversationId::new(), MessageId::new());
-    let called = timeout(SOON, tools::execute(tool, arguments, whose, progress));
-    let result = called.await.expect("the call ends");
     let mut heard = Vec::new();
-    while let Some(progress) = said.recv().await {
-        heard.push(progress);
-    }
+    let whose = (UserId::LOCAL, ConversationId::new(), MessageId::new());
+    let called = timeout(
+        SOON,
+        tools::execute(tool, arguments, whose, |said| heard.push(said)),
+    );
+    let result = called.await.expect("the call ends");
     (result, heard)
 }
 
