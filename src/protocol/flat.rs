@@ -122,7 +122,7 @@ blank! {
     bool: false,
     usize: 0,
     String: String::new(),
-    Json: Json::or_string("0"),
+    Json: Json::zero(),
     Position: Position(0),
     Timestamp: Timestamp(0),
     ConversationId: ConversationId(Uuid::nil()),
