@@ -123,7 +123,7 @@ impl Agent {
                 (_, Ok(plan)) => self.begin(self.again(call), plan, at, &mut effects),
             }
         }
-        self.go_on(effects)
+        self.go_on(effects, at)
     }
 
     /// The model has asked for tools, and waits for what they give.
@@ -157,7 +157,7 @@ impl Agent {
                 }
             }
         }
-        self.go_on(effects)
+        self.go_on(effects, at)
     }
 
     pub(super) fn tool_progress(&mut self, index: usize, progress: ToolProgress) -> Vec<Effect> {
@@ -182,7 +182,7 @@ impl Agent {
             Err(error) => (ToolStatus::Failed, error),
         };
         let ended = self.complete(index, done.label, status, output, done.payload, at);
-        self.go_on(ended.into_iter().collect())
+        self.go_on(ended.into_iter().collect(), at)
     }
 
     pub(super) fn answered(&mut self, index: usize, allowed: bool, at: Timestamp) -> Vec<Effect> {
@@ -208,11 +208,11 @@ impl Agent {
             Ok(plan) => self.begin(self.again(call), plan, at, &mut effects),
             Err(fault) => self.tell(index, call.label, ToolStatus::Failed, &fault, at, &mut effects),
         }
-        self.go_on(effects)
+        self.go_on(effects, at)
     }
 
     /// What comes after a change of the calls: more work, a person's answer, or the model's next one.
-    fn go_on(&mut self, mut effects: Vec<Effect>) -> Vec<Effect> {
+    fn go_on(&mut self, mut effects: Vec<Effect>, at: Timestamp) -> Vec<Effect> {
         self.phase = Phase::Working;
         let is_running = |call: &ToolCall| call.status == ToolStatus::Running;
         if self.message.tool_calls().any(is_running) {
@@ -220,7 +220,9 @@ impl Agent {
         }
         if self.message.is_asking() {
             self.phase = Phase::Ended;
-            let event = EventBody::Waiting;
+            let event = EventBody::Waiting {
+                worked_ms: self.worked_ms(at),
+            };
             apply_to_run(&mut self.message, &event);
             effects.push(Effect::Pause(event));
             return effects;

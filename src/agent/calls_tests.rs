@@ -188,7 +188,7 @@ fn a_call_that_has_to_be_allowed_waits_for_the_person() {
     let (mut agent, effects) = after(asks(&[("ask", "{}"), ("look", "{}")]));
     assert_eq!(done(effects), [run(1, "look", "{}")], "the others need not wait");
     let effects = done(agent.step(gives(1, Ok("seen")), NOON));
-    assert_eq!(effects, [Effect::Pause(EventBody::Waiting)]);
+    assert_eq!(effects, [Effect::Pause(EventBody::Waiting { worked_ms: 0 })]);
     assert_eq!(agent.message().status, RunStatus::Waiting);
     assert_eq!(
         done(agent.step(Input::Stop, NOON)),
@@ -249,7 +249,7 @@ fn a_run_that_goes_on_takes_up_its_calls_where_they_stand() {
     );
     // They have not.
     let (_, effects) = taken_up("ask", ToolStatus::Waiting, false);
-    assert_eq!(effects, [Effect::Pause(EventBody::Waiting)]);
+    assert_eq!(effects, [Effect::Pause(EventBody::Waiting { worked_ms: 0 })]);
     // It had begun, and nobody knows what came of it.
     for status in [ToolStatus::Unknown, ToolStatus::Stopped] {
         let (agent, effects) = taken_up("look", status, true);
@@ -273,7 +273,11 @@ fn a_run_that_goes_on_takes_up_its_calls_where_they_stand() {
     let (_, effects) = taken_up("look", ToolStatus::Stopped, false);
     assert_eq!(effects, [run(0, "look", "{}")]);
     let (_, effects) = taken_up("ask", ToolStatus::Stopped, false);
-    assert_eq!(effects, [Effect::Pause(EventBody::Waiting)], "it is asked again");
+    assert_eq!(
+        effects,
+        [Effect::Pause(EventBody::Waiting { worked_ms: 0 })],
+        "it is asked again"
+    );
 }
 
 #[test]

@@ -45,6 +45,8 @@ pub struct Agent {
     /// The node that the present call of the model fills.
     node: usize,
     phase: Phase,
+    /// When it was set to work.
+    began_at: Timestamp,
     retries: u32,
     tools: Arc<dyn Toolbox>,
     /// How many calls of the model may ask for tools.
@@ -138,6 +140,7 @@ impl Agent {
             node: message.nodes.len(),
             message,
             phase: Phase::Calling,
+            began_at: Timestamp(0),
             retries: 0,
             tools,
             max_iterations,
@@ -167,7 +170,10 @@ impl Agent {
             return Vec::new();
         }
         match input {
-            Input::Start => self.take_up(at),
+            Input::Start => {
+                self.began_at = at;
+                self.take_up(at)
+            }
             Input::Waited if self.phase == Phase::Retrying => {
                 self.phase = Phase::Calling;
                 vec![self.call()]
@@ -322,9 +328,18 @@ impl Agent {
         effects
     }
 
+    /// How long it has been at work.
+    fn worked_ms(&self, now: Timestamp) -> u64 {
+        // A clock may be set back.
+        now.0
+            .saturating_sub(self.began_at.0)
+            .try_into()
+            .unwrap_or_default()
+    }
+
     fn end(&mut self, status: RunStatus, error: Option<RunError>, at: Timestamp) -> Vec<Effect> {
         self.phase = Phase::Ended;
-        let event = EventBody::ended(status, error, at);
+        let event = EventBody::ended(status, error, at, self.worked_ms(at));
         apply_to_run(&mut self.message, &event);
         vec![Effect::End(event)]
     }

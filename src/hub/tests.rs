@@ -120,7 +120,7 @@ async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow
                 .unwrap();
         }
     }
-    let event = EventBody::ended(RunStatus::Complete, None, Timestamp(0));
+    let event = EventBody::ended(RunStatus::Complete, None, Timestamp(0), 0);
     let message = AssistantMessage {
         status: RunStatus::Complete,
         ..AssistantMessage::started("x/m")

@@ -119,7 +119,10 @@ pub enum EventBody {
         ended_at: Timestamp,
     },
     /// The run waits for a person: no task works on it until its questions are answered.
-    Waiting,
+    Waiting {
+        /// How long it was at work until then, in milliseconds.
+        worked_ms: u64,
+    },
     /// The model has made something for the panel, at this place of its answer.
     PayloadMade {
         node: usize,
@@ -133,15 +136,20 @@ pub enum EventBody {
     /// Where the answer has it from. It replaces what was said before.
     Sources { sources: Vec<Source> },
     /// The run ended: the model finished.
-    Complete { ended_at: Timestamp },
+    Complete {
+        ended_at: Timestamp,
+        /// How long it was at work since it began, was continued or had its last answer from a person, in milliseconds.
+        worked_ms: u64,
+    },
     /// The run ended: a person stopped it.
-    Cancelled { ended_at: Timestamp },
+    Cancelled { ended_at: Timestamp, worked_ms: u64 },
     /// The run ended: it failed or was interrupted (`status`).
     Error {
         status: RunStatus,
         error: RunError,
         message: String,
         ended_at: Timestamp,
+        worked_ms: u64,
     },
     /// What stood here was deleted; only its position is kept.
     Empty,
@@ -170,10 +178,11 @@ impl EventBody {
 
     /// The last event of a run that ends with `status`.
     ///
-    /// `error` is what a failed or interrupted run tells the person.
-    pub fn ended(status: RunStatus, error: Option<RunError>, ended_at: Timestamp) -> Self {
+    /// `error` is what a failed or interrupted run tells the person. `worked_ms` is 0 if it
+    /// is not known how long it was at work.
+    pub fn ended(status: RunStatus, error: Option<RunError>, ended_at: Timestamp, worked_ms: u64) -> Self {
         match (status, error) {
-            (RunStatus::Stopped, _) => Self::Cancelled { ended_at },
+            (RunStatus::Stopped, _) => Self::Cancelled { ended_at, worked_ms },
             (status @ (RunStatus::Failed | RunStatus::Interrupted), error) => {
                 let error = error.unwrap_or_else(|| RunError {
                     code: status.as_str().into(),
@@ -185,9 +194,10 @@ impl EventBody {
                     message: error.message.clone(),
                     error,
                     ended_at,
+                    worked_ms,
                 }
             }
-            _ => Self::Complete { ended_at },
+            _ => Self::Complete { ended_at, worked_ms },
         }
     }
 }

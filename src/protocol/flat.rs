@@ -202,9 +202,18 @@ impl TryFrom<Fields> for Event {
             "status" => fields!(flat => EventBody::Status { message }),
             "thinking" => fields!(flat => EventBody::Thinking { node, part, offset, text }),
             "text_delta" => fields!(flat => EventBody::TextDelta { node, part, offset, text }),
-            "complete" => fields!(flat => EventBody::Complete { ended_at }),
-            "cancelled" => fields!(flat => EventBody::Cancelled { ended_at }),
-            "error" => fields!(flat => EventBody::Error { status, error, message, ended_at }),
+            "complete" => {
+                let worked_ms = worked(&mut flat);
+                fields!(flat => EventBody::Complete { ended_at } with worked_ms)
+            }
+            "cancelled" => {
+                let worked_ms = worked(&mut flat);
+                fields!(flat => EventBody::Cancelled { ended_at } with worked_ms)
+            }
+            "error" => {
+                let worked_ms = worked(&mut flat);
+                fields!(flat => EventBody::Error { status, error, message, ended_at } with worked_ms)
+            }
             "approval_requested" => EventBody::ApprovalRequested(asked(&mut flat)),
             "approval_answered" => {
                 fields!(flat => EventBody::ApprovalAnswered { index, tool_use_id, allowed })
@@ -225,7 +234,9 @@ impl TryFrom<Fields> for Event {
             "tool_complete" => fields!(flat => EventBody::ToolComplete {
                 index, tool_use_id, tool, label, status, output, ended_at; payload
             }),
-            "waiting" => EventBody::Waiting,
+            "waiting" => EventBody::Waiting {
+                worked_ms: worked(&mut flat),
+            },
             "payload_made" => fields!(flat => EventBody::PayloadMade { node, part, payload }),
             "suggested_values" => fields!(flat => EventBody::SuggestedValues { values }),
             "suggested_actions" => fields!(flat => EventBody::SuggestedActions { actions }),
@@ -239,6 +250,11 @@ impl TryFrom<Fields> for Event {
         let event = fields!(flat => Self { position, conversation_id; message_id } with body);
         flat.finish(event)
     }
+}
+
+/// What older logs don't say.
+fn worked(flat: &mut Fields) -> u64 {
+    flat.take("worked_ms").unwrap_or_default()
 }
 
 fn asked(flat: &mut Fields) -> AskedCall {
@@ -271,9 +287,10 @@ fn body(flat: &mut Fields) -> MessageBody {
             let suggested_values = flat.take("suggested_values").unwrap_or_default();
             let suggested_actions = flat.take("suggested_actions").unwrap_or_default();
             let sources = flat.take("sources").unwrap_or_default();
+            let worked_ms = worked(flat);
             MessageBody::Assistant(fields!(flat => AssistantMessage {
                 model, status, nodes; activity, error, ended_at
-            } with suggested_values, suggested_actions, sources))
+            } with suggested_values, suggested_actions, sources, worked_ms))
         }
         "user" => fields!(flat => MessageBody::User { text }),
         _ => {
@@ -426,7 +443,7 @@ mod tests {
                 payload: Some(payload()),
                 ended_at: at,
             },
-            EventBody::Waiting,
+            EventBody::Waiting { worked_ms: 7 },
             EventBody::SuggestedValues {
                 values: vec![SuggestedValue {
                     label: text.clone(),
@@ -445,13 +462,20 @@ mod tests {
                     url: text.clone(),
                 }],
             },
-            EventBody::Complete { ended_at: at },
-            EventBody::Cancelled { ended_at: at },
+            EventBody::Complete {
+                ended_at: at,
+                worked_ms: 1,
+            },
+            EventBody::Cancelled {
+                ended_at: at,
+                worked_ms: 2,
+            },
             EventBody::Error {
                 status: RunStatus::Failed,
                 error,
                 message: text,
                 ended_at: at,
+                worked_ms: 3,
             },
             EventBody::Empty,
         ];
@@ -475,7 +499,7 @@ mod tests {
                 | EventBody::ToolStart { .. }
                 | EventBody::ToolProgress { .. }
                 | EventBody::ToolComplete { .. }
-                | EventBody::Waiting
+                | EventBody::Waiting { .. }
                 | EventBody::PayloadMade { .. }
                 | EventBody::SuggestedValues { .. }
                 | EventBody::SuggestedActions { .. }
@@ -520,6 +544,7 @@ mod tests {
         ];
         let mut answer = AssistantMessage::started("endpoint/model");
         answer.nodes.push(Node { parts });
+        answer.worked_ms = 12_345;
         answer.sources.push(Source {
             title: "title".into(),
             url: "https://example.org".into(),

@@ -57,6 +57,14 @@ pub struct AssistantMessage {
     /// When the run ended; `None` while it has not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
+    /// How long the run has been at work, in milliseconds, as far as it was said: what a crash broke off, and the time for which it
+    /// waited for a person, are no part of it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub worked_ms: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The output of one model call.
@@ -199,6 +207,7 @@ impl AssistantMessage {
             suggested_actions: Vec::new(),
             sources: Vec::new(),
             ended_at: None,
+            worked_ms: 0,
         }
     }
 

@@ -61,7 +61,7 @@ impl Runs {
         let Some(assistant) = message.assistant_mut() else {
             return;
         };
-        let event = EventBody::ended(status, error, clock::now());
+        let event = EventBody::ended(status, error, clock::now(), 0);
         apply_to_run(assistant, &event);
         crash_point!("recovery::ending");
         self.submit_or_warn(Change::End {

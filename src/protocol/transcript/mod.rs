@@ -164,15 +164,17 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
         }
         run.status = status;
         run.activity = None;
-        match event {
-            EventBody::Error { error, ended_at, .. } => {
-                run.error = Some(error.clone());
-                run.ended_at = Some(*ended_at);
-            }
-            EventBody::Complete { ended_at } | EventBody::Cancelled { ended_at } => {
-                run.ended_at = Some(*ended_at)
-            }
-            _ => {}
+        if let EventBody::Error { error, .. } = event {
+            run.error = Some(error.clone());
+        }
+        if let EventBody::Error {
+            ended_at, worked_ms, ..
+        }
+        | EventBody::Complete { ended_at, worked_ms }
+        | EventBody::Cancelled { ended_at, worked_ms } = event
+        {
+            run.ended_at = Some(*ended_at);
+            run.worked_ms += worked_ms;
         }
         return Some(RunTouched::Run);
     }
@@ -193,8 +195,9 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
             run.sources.clone_from(sources);
             Some(RunTouched::Run)
         }
-        EventBody::Waiting => {
+        EventBody::Waiting { worked_ms } => {
             run.status = RunStatus::Waiting;
+            run.worked_ms += worked_ms;
             run.activity = None;
             Some(RunTouched::Run)
         }

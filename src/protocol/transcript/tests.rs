@@ -203,7 +203,7 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 add(
                     conversation_id,
                     Some(run),
-                    EventBody::ended(*status, Some(error), AT),
+                    EventBody::ended(*status, Some(error), AT, 0),
                 );
             }
             (Step::Rename(title), _) => {
@@ -381,6 +381,7 @@ fn after_its_last_event_a_run_does_not_change() {
         },
         EventBody::Complete {
             ended_at: Timestamp(9),
+            worked_ms: 0,
         },
     ];
     let mut state = ended.clone();

@@ -161,7 +161,7 @@ async fn commits_reach_the_file_beside_the_commits() {
     let before = std::fs::metadata(&file).unwrap().len();
     let (start, run) = send(&"x".repeat(100_000));
     storage.commit(NOON, &[start]).await.unwrap();
-    let event = EventBody::ended(crate::protocol::RunStatus::Complete, None, NOON);
+    let event = EventBody::ended(crate::protocol::RunStatus::Complete, None, NOON, 0);
     let message = AssistantMessage::started("x/m");
     let end = Change::End {
         run,

@@ -78,7 +78,7 @@ fn saying(answer: &str) -> AssistantMessage {
 }
 
 fn end(run: RunKey, answer: &str) -> Change {
-    let event = EventBody::ended(RunStatus::Complete, None, NOON);
+    let event = EventBody::ended(RunStatus::Complete, None, NOON, 0);
     let mut message = saying(answer);
     transcript::apply_to_run(&mut message, &event);
     Change::End {

@@ -228,7 +228,7 @@ async fn only_the_last_answer_is_continued_and_only_if_it_broke_off() {
         fingerprint: String::new(),
     };
     let stop = |run: RunKey, answer: &str| {
-        let event = EventBody::ended(RunStatus::Stopped, None, NOON);
+        let event = EventBody::ended(RunStatus::Stopped, None, NOON, 0);
         let mut message = AssistantMessage::started("x/m");
         transcript::apply_to_run(&mut message, &text(0, answer));
         transcript::apply_to_run(&mut message, &event);

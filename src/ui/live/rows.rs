@@ -104,6 +104,8 @@ pub struct RunView {
     pub status: RunStatus,
     pub activity: Option<String>,
     pub error: Option<RunError>,
+    /// How long it has been at work, in milliseconds.
+    pub worked_ms: u64,
 }
 
 /// The other answers to the same message.
@@ -330,6 +332,7 @@ impl RunView {
             status: assistant.status,
             activity: assistant.activity.clone(),
             error: assistant.error.clone(),
+            worked_ms: assistant.worked_ms,
         }
     }
 }

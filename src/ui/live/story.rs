@@ -57,7 +57,13 @@ impl Story {
             ));
             offset += delta.len();
         }
-        bodies.push((Some(answer), EventBody::Complete { ended_at: at }));
+        bodies.push((
+            Some(answer),
+            EventBody::Complete {
+                ended_at: at,
+                worked_ms: 1500,
+            },
+        ));
         let conversation_id = ConversationId::new();
         let events = bodies
             .into_iter()

@@ -6,8 +6,8 @@ use super::{
     footer::AnswerFooter,
     offers::{sources, suggestions},
     problem::Problem,
-    thinking::Thinking,
     tool::{CallOf, tool_card},
+    trace::trace,
 };
 use crate::{
     protocol::{ConversationId, MessageId, RunStatus},
@@ -33,7 +33,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
         Memo::new(move |_| {
             run.with(|run| match run.status {
                 RunStatus::Running if run.activity.is_some() => run.activity.clone(),
-                RunStatus::Running if parts.with(Vec::is_empty) => Some("Thinking…".into()),
+                RunStatus::Running if parts.with(|parts| is_to_be_said(parts)) => Some("Thinking…".into()),
                 RunStatus::Waiting => Some("Waiting for you…".into()),
                 _ => None,
             })
@@ -54,6 +54,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     view! {
         <article id=message_id.to_string() class="message answer" aria-label="Answer">
             <h2 class="visually-hidden">"Answer"</h2>
+            {trace(row.clone())}
             <Each of=move || parts.get() key=PartRow::identity children=part/>
             {move || doing.get().map(activity)}
             {move || problem.get().map(|(status, error)| view! {
@@ -89,7 +90,8 @@ fn use_go_on(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
 fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
     let prefix = part_id(row.id, part.key);
     match part.kind.clone() {
-        PartKind::Thinking => thinking(row, part, prefix),
+        // It is in the trace.
+        PartKind::Thinking => ().into_any(),
         PartKind::Text => {
             view! { <div class="prose"><MarkdownView state=part.prose.show() prefix/></div> }.erase()
         }
@@ -104,17 +106,14 @@ fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
     }
 }
 
-fn thinking(row: &AnswerRow, part: PartRow, prefix: String) -> AnyView {
-    let (run, parts, key) = (row.run.clone(), row.parts.clone(), part.key);
-    let active = Memo::new(move |_| {
-        let last = parts.with(|parts| parts.last().is_some_and(|part| part.key == key));
-        last && run.with(|run| run.status == RunStatus::Running)
-    });
-    view! { <Thinking part prefix active/> }.erase()
+/// Whether there is nothing yet, or a thought after what is shown: the trace, which tells of it, is far up then.
+fn is_to_be_said(parts: &[PartRow]) -> bool {
+    parts.last().is_none_or(PartRow::is_thinking)
+        && (parts.is_empty() || !parts.iter().all(PartRow::is_thinking))
 }
 
 /// What the ids inside a part begin with: unique on the page.
-fn part_id(message: MessageId, (node, part): (usize, usize)) -> String {
+pub(super) fn part_id(message: MessageId, (node, part): (usize, usize)) -> String {
     [
         &message.to_string(),
         "-",

@@ -7,8 +7,8 @@ mod offers;
 mod older;
 mod problem;
 mod scroll;
-mod thinking;
 mod tool;
+mod trace;
 
 pub use self::{
     offers::{load_sources, load_suggestions},

@@ -91,7 +91,7 @@ pub fn list(sources: Vec<Source>) -> Result<Code, NotLoaded> {
         };
         let items: Vec<_> = sources.iter().cloned().map(item).collect();
         view! {
-            <details class="sources" data-lazy="sources">
+            <details class="sources fold" data-lazy="sources">
                 <summary>{icons::globe()} <span>{name}</span></summary>
                 <ol>{items}</ol>
             </details>

@@ -8,6 +8,7 @@ use super::answer::Dots;
 use crate::{
     protocol::{MessageId, ToolCall, ToolProgress, ToolStatus, intent::ApprovalAnswer, json},
     ui::{
+        clock,
         copy::CopyButton,
         erase::Erase,
         icons,
@@ -105,7 +106,7 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: Stri
     let seen = Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(!live) || open.get());
     view! {
         <div class="tool" data-lazy="tool">
-            <details on:toggle=toggled>
+            <details class="fold" on:toggle=toggled>
                 <summary>
                     {move || state_of(status.get())}
                     {summary}
@@ -226,8 +227,8 @@ fn text(text: String) -> AnyView {
     .erase()
 }
 
-/// How long it took, in seconds with a decimal.
+/// How long it took.
 fn took(call: &ToolCall) -> Option<String> {
-    let tenths = call.ended_at?.0.checked_sub(call.started_at?.0)? / 100;
-    (tenths >= 0).then(|| [&(tenths / 10).to_string(), ".", &(tenths % 10).to_string(), " s"].concat())
+    let took = call.ended_at?.0.checked_sub(call.started_at?.0)?;
+    u64::try_from(took).ok().map(clock::duration)
 }

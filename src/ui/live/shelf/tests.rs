@@ -136,6 +136,7 @@ fn what_is_deleted_elsewhere_is_shown_as_gone() {
         message_id: Some(MessageId::new()),
         body: EventBody::Complete {
             ended_at: Timestamp(0),
+            worked_ms: 0,
         },
         ..event
     };
