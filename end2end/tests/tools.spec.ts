@@ -113,13 +113,13 @@ test.describe('sources', () => {
 
   test('are a list behind a globe, of what a tool really had', async ({ chat, upstream }) => {
     const sources = [
-      { title: 'A page', url: 'https://example.org/a' },
       { title: 'Made up', url: 'https://made.up/' },
+      { title: 'A page', url: 'https://example.org/a' },
     ];
     await upstream.script(asksFor('desk_echo', 'See https://example.org/a'));
     await upstream.script({
       when: { tool_gave: 'example.org' },
-      steps: [{ text: 'It is so.\n\n<!-- META' }, { text: `DATA:\n${JSON.stringify({ sources })}\n-->` }],
+      steps: [{ text: 'It is so [2], `not` so [1] [7].\n\n<!-- META' }, { text: `DATA:\n${JSON.stringify({ sources })}\n-->` }],
     });
     await chat.open();
     await chat.begin('Is it so?');
@@ -129,6 +129,10 @@ test.describe('sources', () => {
       await chat.answers.getByText('1 source').click();
       const links = chat.answers.locator('.sources').getByRole('link');
       await expect(links, look).toHaveText(['A page']);
+      await expect(chat.answers.locator('.prose')).toHaveText('It is so [2], not so [1] [7].');
+      const cited = chat.answers.locator('.prose').getByRole('link');
+      await expect(cited, 'only what is a source').toHaveText(['[2]']);
+      await expect(cited).toHaveAttribute('href', 'https://example.org/a');
       await expect(links).toHaveAttribute('href', 'https://example.org/a');
       await expect(links).toHaveAttribute('rel', 'noopener noreferrer nofollow');
       await expect(chat.answers).not.toContainText('METADATA');

@@ -458,6 +458,7 @@ mod tests {
             EventBody::SuggestedActions { actions: Vec::new() },
             EventBody::Sources {
                 sources: vec![Source {
+                    number: 1,
                     title: text.clone(),
                     url: text.clone(),
                 }],
@@ -546,6 +547,7 @@ mod tests {
         answer.nodes.push(Node { parts });
         answer.worked_ms = 12_345;
         answer.sources.push(Source {
+            number: 2,
             title: "title".into(),
             url: "https://example.org".into(),
         });

@@ -51,6 +51,9 @@ pub enum ActionStyle {
 /// whether its address may be a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
+    /// By which the text cites it, as in `[1]`: its place among those that the model named, of which some may be left out.
+    #[serde(default)]
+    pub number: usize,
     #[serde(default)]
     pub title: String,
     pub url: String,

@@ -12,7 +12,7 @@ use super::{
     node::{ItemNode, Kind, Node, Nodes, Piece, Row, Table},
     scroll::tab_stop_while_wider,
 };
-use crate::{markdown::Alignment, ui::erase::Erase};
+use crate::{markdown::Alignment, protocol::Source, ui::erase::Erase};
 
 /// What the views of one text share.
 #[derive(Clone)]
@@ -20,7 +20,12 @@ pub struct Page {
     /// Begins all ids.
     pub prefix: Arc<str>,
     pub footnotes: ArcRwSignal<Footnotes>,
+    /// The sources that the text may cite.
+    pub cited: Option<Cited>,
 }
+
+/// The source of a number, 1 for the first, if there is one.
+pub type Cited = Arc<dyn Fn(usize) -> Option<Source> + Send + Sync>;
 
 /// The blocks of a container.
 pub fn all(nodes: &Nodes, page: &Page) -> AnyView {

@@ -23,17 +23,24 @@ mod tests;
 
 use leptos::prelude::*;
 
-pub use self::state::MarkdownState;
+pub use self::{blocks::Cited, state::MarkdownState};
 
 /// Shows a text, finished or growing.
 ///
 /// `prefix` begins the ids of its footnotes and must be unique on the page and the same on the server and in the
 /// browser: the id of the message, say.
 #[component]
-pub fn MarkdownView(state: MarkdownState, #[prop(into)] prefix: String) -> impl IntoView {
+pub fn MarkdownView(
+    state: MarkdownState,
+    #[prop(into)] prefix: String,
+    /// The sources that it may cite, by their numbers.
+    #[prop(optional_no_strip)]
+    cited: Option<Cited>,
+) -> impl IntoView {
     let page = blocks::Page {
         prefix: prefix.into(),
         footnotes: state.footnotes(),
+        cited,
     };
     view! { <div class="md">{blocks::all(state.blocks(), &page)}</div> }
 }

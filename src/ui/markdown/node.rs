@@ -93,6 +93,7 @@ pub enum PieceKind {
         alt: Arc<str>,
     },
     Reference(Arc<str>),
+    Citation(usize),
     HardBreak,
 }
 
@@ -199,6 +200,7 @@ impl Maker {
                 alt: alt.as_str().into(),
             },
             Inline::FootnoteReference(label) => PieceKind::Reference(label.as_str().into()),
+            Inline::Citation(number) => PieceKind::Citation(*number),
             Inline::HardBreak => PieceKind::HardBreak,
         };
         Piece { key, kind }

@@ -1,5 +1,7 @@
 //! An answer: its parts in their order, what it is doing, and how it ended.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 
 use super::{
@@ -15,7 +17,7 @@ use crate::{
         each::Each,
         erase::Erase,
         live::{AnswerRow, PartKind, PartRow, use_live},
-        markdown::MarkdownView,
+        markdown::{Cited, MarkdownView},
         panel::payload_card,
     },
 };
@@ -93,7 +95,17 @@ fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
         // It is in the trace.
         PartKind::Thinking => ().into_any(),
         PartKind::Text => {
-            view! { <div class="prose"><MarkdownView state=part.prose.show() prefix/></div> }.erase()
+            let offers = row.offers.clone();
+            let cited: Cited = Arc::new(move |number| {
+                offers.with(|offers| {
+                    offers
+                        .sources
+                        .iter()
+                        .find(|source| source.number == number)
+                        .cloned()
+                })
+            });
+            view! { <div class="prose"><MarkdownView state=part.prose.show() prefix cited=Some(cited)/></div> }.erase()
         }
         PartKind::Payload(payload) => payload_card(payload),
         PartKind::Tool(call) => {

@@ -73,11 +73,11 @@ pub fn sources(sources: Vec<Source>) -> AnyView {
 #[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_sources))]
 pub fn list(sources: Vec<Source>) -> Result<Code, NotLoaded> {
     Ok(Arc::new(move || {
-        let item = |Source { title, url }: Source| {
+        let item = |Source { number, title, url }: Source| {
             let title = if title.is_empty() { url.clone() } else { title };
             let host = url.split('/').nth(2).unwrap_or_default().to_owned();
             view! {
-                <li>
+                <li value=number>
                     <a href=url target="_blank" rel="noopener noreferrer nofollow">{title}</a>
                     " "
                     <span class="source-host">{host}</span>

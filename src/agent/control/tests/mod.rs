@@ -83,6 +83,7 @@ fn proposal() -> Item {
 
 fn source(title: &str, url: &str) -> Item {
     Item::Sources(vec![Source {
+        number: 1,
         title: title.into(),
         url: url.into(),
     }])
