@@ -129,8 +129,9 @@ test.describe('sources', () => {
       await chat.answers.getByText('1 source').click();
       const links = chat.answers.locator('.sources').getByRole('link');
       await expect(links, look).toHaveText(['A page']);
-      await expect(chat.answers.locator('.prose')).toHaveText('It is so [2], not so [1] [7].');
-      const cited = chat.answers.locator('.prose').getByRole('link');
+      const prose = chat.answers.locator('.prose').last();
+      await expect(prose).toHaveText('It is so [2], not so [1] [7].');
+      const cited = prose.getByRole('link');
       await expect(cited, 'only what is a source').toHaveText(['[2]']);
       await expect(cited).toHaveAttribute('href', 'https://example.org/a');
       await expect(links).toHaveAttribute('href', 'https://example.org/a');

@@ -55,6 +55,7 @@ pub enum Presence {
     Visible,
     Hidden,
     Online,
+    Offline,
 }
 
 /// Whether the browser shows notifications.

@@ -54,6 +54,7 @@ impl Live {
                 self.tell_time();
             }
             Presence::Hidden => self.hidden(),
+            Presence::Offline => self.drive(Input::Offline),
             Presence::Online => {
                 self.drive(Input::Online);
                 self.visit(self.place.get_untracked());
