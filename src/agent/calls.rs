@@ -53,19 +53,18 @@ pub struct Asked {
     pub(super) arguments: String,
 }
 
-/// More calls than this in one answer are not made: a model that asks for so many at once has lost its way.
+/// More calls than this in one answer are not taken: a model that asks for so many at once has lost its way.
 const MOST_AT_ONCE: usize = 32;
 
 const NOT_ALLOWED: &str =
     "The person did not allow this call. Do without it, or ask them what to do instead.";
 const OUTCOME_UNKNOWN: &str = "The outcome of this call is unknown: it was broken off after it had begun. It may have had its effect \
                                or not. Find that out before you call it again.";
-const TOO_MANY: &str = "This call was not made: too many were asked for at once. Ask for fewer.";
 
 impl Agent {
     pub(super) fn begins_to_ask(&mut self, place: usize, id: String, tool: String) -> Vec<Effect> {
-        // It was not offered any tools.
-        if !self.may_use_tools() {
+        // It was not offered any tools, or so many.
+        if !self.may_use_tools() || self.asked.len() == MOST_AT_ONCE {
             return Vec::new();
         }
         let message = format!("Calling {tool}...");
@@ -104,19 +103,17 @@ impl Agent {
                         &mut effects,
                     );
                 }
-                (_, Err(fault)) => {
-                    self.tell(
-                        call.index,
-                        call.label,
-                        ToolStatus::Failed,
-                        &fault,
-                        at,
-                        &mut effects,
-                    );
-                }
-                (_, Ok(plan)) if call.started_at.is_some() && !plan.is_idempotent => {
+                // Even if its tool is not there just now: it may have had its effect.
+                (_, plan)
+                    if call.started_at.is_some() && !plan.as_ref().is_ok_and(|plan| plan.is_idempotent) =>
+                {
+                    let label = plan.map_or(call.label, |plan| plan.label);
                     let status = ToolStatus::Failed;
-                    self.tell(call.index, plan.label, status, OUTCOME_UNKNOWN, at, &mut effects);
+                    self.tell(call.index, label, status, OUTCOME_UNKNOWN, at, &mut effects);
+                }
+                (_, Err(fault)) => {
+                    let status = ToolStatus::Failed;
+                    self.tell(call.index, call.label, status, &fault, at, &mut effects);
                 }
                 (ToolStatus::Allowed, Ok(plan)) => self.begin(self.again(call), plan, at, &mut effects),
                 (_, Ok(plan)) if plan.needs_approval => self.request(self.again(call), plan, &mut effects),
@@ -142,12 +139,7 @@ impl Agent {
                 tool: asked.tool,
                 detail: None,
             };
-            let plan = if index - first < MOST_AT_ONCE {
-                self.tools.plan(&call.tool, &asked.arguments)
-            } else {
-                Err(TOO_MANY.into())
-            };
-            match plan {
+            match self.tools.plan(&call.tool, &asked.arguments) {
                 Ok(plan) if plan.needs_approval => self.request(call, plan, &mut effects),
                 Ok(plan) => self.begin(call, plan, at, &mut effects),
                 Err(fault) => {
@@ -208,7 +200,20 @@ impl Agent {
             Ok(plan) => self.begin(self.again(call), plan, at, &mut effects),
             Err(fault) => self.tell(index, call.label, ToolStatus::Failed, &fault, at, &mut effects),
         }
+        self.begin_what_is_allowed(at, &mut effects);
         self.go_on(effects, at)
+    }
+
+    /// Whoever allows a tool for good is asked about no other call of it.
+    fn begin_what_is_allowed(&mut self, at: Timestamp, effects: &mut Vec<Effect>) {
+        let waits = |call: &&ToolCall| call.status == ToolStatus::Waiting;
+        let waiting: Vec<ToolCall> = self.message.tool_calls().filter(waits).cloned().collect();
+        for call in waiting {
+            match self.tools.plan(&call.tool, &arguments(&call.input)) {
+                Ok(plan) if !plan.needs_approval => self.begin(self.again(call), plan, at, effects),
+                _ => {}
+            }
+        }
     }
 
     /// What comes after a change of the calls: more work, a person's answer, or the model's next one.

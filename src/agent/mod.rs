@@ -23,6 +23,7 @@ mod ends;
 mod said;
 
 pub use calls::{Asked, Done, Plan, Toolbox};
+pub(crate) use ends::error;
 
 #[cfg(test)]
 mod calls_tests;
@@ -244,12 +245,17 @@ impl Agent {
             // Some servers name another reason, though there are calls.
             _ if !self.asked.is_empty() => self.ask_tools(at),
             _ if self.message.is_empty() => self.end(RunStatus::Failed, Some(empty_answer()), at),
-            _ if !self.may_use_tools() && self.message.nodes.len() <= self.node => {
-                let error = no_answer_after_tools(self.max_iterations);
-                self.end(RunStatus::Failed, Some(error), at)
+            _ if self.is_silent_after_tools() => {
+                self.end(RunStatus::Failed, Some(no_answer_after_tools()), at)
             }
             _ => self.end(RunStatus::Complete, None, at),
         }
+    }
+
+    /// Whether the present call of the model has produced nothing, though it was given what tools gave.
+    fn is_silent_after_tools(&self) -> bool {
+        let last = self.message.nodes.last().and_then(|node| node.parts.last());
+        self.message.nodes.len() <= self.node && matches!(last, Some(Part::ToolCall(_)))
     }
 
     /// Calls the model, to fill the next node.

@@ -4,7 +4,7 @@ use super::{
     Agent, Effect,
     control::{self, ControlFilter, Item},
 };
-use crate::protocol::{AssistantMessage, EventBody, Part, PieceKind, Source};
+use crate::protocol::{AssistantMessage, EventBody, Part, PieceKind, Source, ToolCall, ToolStatus};
 
 /// A filter for the next answer of a run that has come to this.
 pub(super) fn filter_for(message: &AssistantMessage) -> ControlFilter {
@@ -56,23 +56,45 @@ impl Agent {
         }
     }
 
-    /// Whether a source is one that a tool of this run has really had, and can be a link.
+    /// Whether a source is one that a tool of this run has really given, and can be a link.
     fn has_seen(&self, source: &Source) -> bool {
-        let is_link = source.url.starts_with("https://") || source.url.starts_with("http://");
-        let has = |text: &str| text.contains(&source.url);
-        is_link
-            && self
-                .message
-                .tool_calls()
-                .any(|call| has(call.input.as_str()) || call.output.as_deref().is_some_and(has))
+        let given = |call: &ToolCall| {
+            let output = call.output.as_deref().unwrap_or_default();
+            call.status == ToolStatus::Complete && names(output, &source.url)
+        };
+        is_link(&source.url) && self.message.tool_calls().any(given)
     }
+}
+
+/// Whether an address leads to the web, and to the host that it seems to.
+fn is_link(url: &str) -> bool {
+    let rest = url
+        .strip_prefix("https://")
+        .or_else(|| url.strip_prefix("http://"));
+    let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+    // A name before the host only makes it look like another one.
+    host.is_some_and(|host| !host.is_empty() && !host.contains('@'))
+}
+
+/// Whether a text has this address: all of it, and not as the beginning of another one. A slash at its end makes no difference.
+fn names(text: &str, url: &str) -> bool {
+    let url = url.trim_end_matches('/');
+    text.match_indices(url).any(|(at, _)| {
+        let after = &text[at + url.len()..];
+        let after = after.strip_prefix('/').unwrap_or(after);
+        let next = after
+            .trim_start_matches(|mark| ".,;:!?*_".contains(mark))
+            .chars()
+            .next();
+        next.is_none_or(|next| next.is_whitespace() || "\"'`<>()[]{}|\\".contains(next))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use super::super::*;
+    use super::{super::*, is_link, names};
     use crate::protocol::{Json, Node, RunStatus, ToolCall, ToolStatus};
 
     #[derive(Debug)]
@@ -148,6 +170,48 @@ mod tests {
         assert_eq!(answer.text(), "It is so.");
         let urls: Vec<&str> = answer.sources.iter().map(|source| source.url.as_str()).collect();
         assert_eq!(urls, ["https://a.example/1"]);
+    }
+
+    #[test]
+    fn an_address_is_named_by_all_of_it() {
+        let url = "https://a.example/1";
+        for text in [
+            "https://a.example/1",
+            "see https://a.example/1.",
+            "(https://a.example/1)",
+            r#"{"url":"https://a.example/1"}"#,
+            "**https://a.example/1**",
+            "https://a.example/1/ and more",
+        ] {
+            assert!(names(text, url), "{text}");
+        }
+        for text in [
+            "https://a.example/12",
+            "https://a.example/1/2",
+            "https://a.example/1?q",
+            "https://a.example/1.html",
+            "",
+        ] {
+            assert!(!names(text, url), "{text}");
+        }
+        for url in [
+            "https://bank.example@evil.example/",
+            "https:///x",
+            "ftp://a.example",
+            "javascript:x",
+        ] {
+            assert!(!is_link(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_only_the_model_named_is_no_source() {
+        let metadata = r#"<!-- METADATA: {"sources": [{"title": "A", "url": "https://a.example/1"}]} -->"#;
+        let mut failed = having_found("https://a.example/1 was not found");
+        for call in failed.tool_calls_mut() {
+            call.status = ToolStatus::Failed;
+        }
+        assert_eq!(answered(failed, &["So.\n", metadata], FINISHED).sources, []);
     }
 
     #[test]

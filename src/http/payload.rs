@@ -10,8 +10,12 @@ use crate::{
     storage::RunKey,
 };
 
-/// What a mark begins with. In the text itself it stands with a backslash, which Markdown takes away again.
+/// What a mark begins with.
 const MARK: &str = "[[tool:";
+
+/// The same in the text itself, with a backslash that Markdown, but for its code, takes away again. Between the brackets: before
+/// them, another backslash of the model's would escape ours.
+const ESCAPED: &str = "[\\[tool:";
 
 /// A run's last event, with its payload.
 #[derive(Serialize)]
@@ -57,7 +61,7 @@ fn message(answer: &AssistantMessage) -> String {
     let pieces = answer.pieces().into_iter();
     let texts = pieces.filter_map(|piece| match piece.kind {
         PieceKind::Thinking | PieceKind::Payload(_) => None,
-        PieceKind::Text => Some(piece.texts.concat().replace(MARK, "\\[[tool:")),
+        PieceKind::Text => Some(piece.texts.concat().replace(MARK, ESCAPED)),
         PieceKind::Tool(call) => Some(format!("{MARK}{}]]", call.index)),
     });
     texts.collect::<Vec<_>>().join("\n\n")
@@ -81,10 +85,13 @@ mod tests {
     #[test]
     fn a_mark_that_the_model_wrote_is_not_one() {
         let mut answer = AssistantMessage::started("x/m");
-        let text = "See [[tool:0]] and [[tool]].".into();
+        let text = r"See [[tool:0]] and \[[tool:0]] and [[tool]].".into();
         answer.nodes.push(Node {
             parts: vec![Part::Text { text }],
         });
-        assert_eq!(message(&answer), "See \\[[tool:0]] and [[tool]].");
+        assert_eq!(
+            message(&answer),
+            r"See [\[tool:0]] and \[\[tool:0]] and [[tool]]."
+        );
     }
 }

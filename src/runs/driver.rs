@@ -17,7 +17,9 @@ use crate::{
     clock,
     journal::JournalError,
     pages::{self, Known},
-    protocol::{AssistantMessage, EventBody, Message, MessageBody, ToolStatus, intent::ApprovalAnswer},
+    protocol::{
+        AssistantMessage, EventBody, Message, MessageBody, RunStatus, ToolStatus, intent::ApprovalAnswer,
+    },
     providers::{ModelEvent, ModelRequest},
     storage::{Change, PageSize, RunKey, Storage, StorageError},
 };
@@ -61,6 +63,10 @@ impl<'a> Driver<'a> {
     async fn prepare(runs: &'a Inner, run: RunKey) -> Option<Self> {
         let read = || read(&*runs.storage, run);
         let (answer, history) = runs.insist("a run's conversation", read).await??;
+        // It was stopped before it came to its turn.
+        if answer.status != RunStatus::Running {
+            return None;
+        }
         let offer = runs.tools.offer();
         let read = || runs.storage.payloads(run.user_id, run.conversation_id);
         let payloads = runs.insist("what was made in a conversation", read).await?;
@@ -161,7 +167,7 @@ impl<'a> Driver<'a> {
             () = self.runs.shutdown.cancelled() => Input::ShutDown,
             // Before the model: one that always has something to say would never let it come to its turn.
             () = tokio::time::sleep_until(self.deadline) => Input::TimedOut(Timeout::Run(run_limit)),
-            Some(answer) = place.answers.recv() => self.answer(answer),
+            Some(answer) = place.answers.recv() => self.answer(answer).await,
             input = self.working.happens() => input,
             input = self.awaited.happens() => input,
             () = tokio::time::sleep(limit), if self.awaited.is_model() => {
@@ -170,11 +176,20 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn answer(&mut self, Answer { index, answer, done }: Answer) -> Input {
+    /// The first answer counts: only what still waits is allowed by it.
+    async fn answer(&mut self, Answer { index, answer, done }: Answer) -> Input {
         let mut calls = self.agent.message().tool_calls();
         let asked = calls.find(|call| call.index == index && call.status == ToolStatus::Waiting);
         if let (ApprovalAnswer::Always, Some(call)) = (answer, asked) {
             self.toolbox.allow(&call.tool);
+            let allow = Change::AllowTool {
+                user_id: self.run.user_id,
+                conversation_id: self.run.conversation_id,
+                tool: call.tool.clone(),
+            };
+            if let Err(error) = self.runs.journal.submit(allow).await {
+                tracing::warn!(%error, "a tool is allowed for this answer only");
+            }
         }
         self.answered = Some(done);
         Input::Answered {

@@ -292,6 +292,11 @@ pub enum SettingsError {
     #[error("two MCP servers have the name “{0}”: the names begin the tools' names, so give each its own")]
     SameMcpName(String),
     #[error(
+        "the MCP servers “{0}” and “{1}”: a name must not be the beginning of another one up to a _, or a tool of the one could \
+         have the name of a tool of the other"
+    )]
+    NestedMcpNames(String, String),
+    #[error(
         "the setting {0} must be a number of seconds above 0 (a billionth at least, a hundred years at most)"
     )]
     NotASpan(&'static str),
@@ -373,6 +378,17 @@ impl Settings {
         }
         if let Some(name) = said_twice(self.mcp.iter().map(|server| &server.name)) {
             return Err(SettingsError::SameMcpName(name.clone()));
+        }
+        let names = || self.mcp.iter().map(|server| &server.name);
+        for name in names() {
+            let begins = |other: &&String| {
+                other
+                    .strip_prefix(name.as_str())
+                    .is_some_and(|rest| rest.starts_with('_'))
+            };
+            if let Some(other) = names().find(begins) {
+                return Err(SettingsError::NestedMcpNames(name.clone(), other.clone()));
+            }
         }
         let spans = [
             ("timeouts.connect_seconds", self.timeouts.connect_seconds),

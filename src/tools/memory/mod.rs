@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Call, Tool, ToolError, ToolResult, plain};
+use super::{Call, Tool, ToolError, ToolResult};
 use crate::{
     journal::{Journal, JournalError},
     protocol::{Memory, MemoryId, UserId},
@@ -24,11 +24,11 @@ use crate::{
 /// How many memories are recalled at a time.
 const RECALLED: usize = 20;
 
+/// Of longer queries only the beginning counts, in bytes: each word is compared with all that is remembered.
+const LONGEST_QUERY: usize = 400;
+
 /// How many of the newest are given if none fits a query: the words may be others, the meaning the same.
 const INSTEAD: usize = 10;
-
-/// How much of a text is shown as what is being remembered, in characters.
-const SHOWN: usize = 200;
 
 /// Where memories are.
 #[derive(Clone)]
@@ -106,7 +106,7 @@ impl Tool for Remember {
     const IS_IDEMPOTENT: bool = true;
 
     fn detail(&self, input: &RememberInput) -> Option<String> {
-        Some(plain::line(&input.text, SHOWN))
+        Some(input.text.clone())
     }
 
     async fn run(&self, input: RememberInput, call: Call) -> Result<ToolResult, ToolError> {
@@ -147,7 +147,8 @@ impl Tool for Recall {
         if all.is_empty() {
             return Ok("Nothing is remembered yet.".to_owned().into());
         }
-        let query = input.query.unwrap_or_default();
+        let mut query = input.query.unwrap_or_default();
+        query.truncate(query.floor_char_boundary(LONGEST_QUERY));
         let fitting = if query.trim().is_empty() {
             all.iter().collect()
         } else {

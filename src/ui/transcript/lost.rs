@@ -80,9 +80,9 @@ fn answer(message: &Message, assistant: &AssistantMessage) -> AnyView {
         let text = view! { <MarkdownView state=MarkdownState::finished(&piece.texts.concat()) prefix/> };
         if piece.kind == PieceKind::Thinking {
             view! {
-                <details class="thinking" open>
+                <details class="trace fold" open>
                     <summary>"Thinking"</summary>
-                    <div class="thinking-text">{text}</div>
+                    <div class="trace-steps">{text}</div>
                 </details>
             }
             .erase()

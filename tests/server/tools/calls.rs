@@ -168,6 +168,27 @@ async fn a_model_that_only_uses_tools_has_to_answer_in_the_end() {
     assert_eq!(offered, [true, true, false]);
 }
 
+/// serde_json passes it on unread, and the page can't read it: it would be in the log of everything.
+#[tokio::test]
+async fn half_a_character_in_the_arguments_harms_nothing() {
+    let (_folder, upstream, parlor) = with(Registry::default().with(Failing)).await;
+    upstream.script(
+        When::any(),
+        Script::new().tool_call("id0", "failing", r#"{"name":"\ud83d"}"#),
+    );
+    upstream.script(When::tool_gave(""), Script::new().text("I see."));
+    let events = ask(&parlor).await.rest().await;
+    assert_eq!(text(&events, "text_delta"), "I see.");
+    let id = events[0]["conversation_id"].as_str().unwrap();
+    let page = parlor.get(&format!("/c/{id}")).send().await.unwrap();
+    assert!(page.text().await.unwrap().contains("I see."));
+    let next = json!({ "message": "Go on", "model": "test/any", "conversation_id": id });
+    assert_eq!(
+        parlor.chat(&next).await.rest().await.last().unwrap()["type"],
+        "complete"
+    );
+}
+
 /// serde_json gives up at 128.
 #[tokio::test]
 async fn arguments_that_are_nested_deeply_are_shown_as_they_are() {
