@@ -62,12 +62,18 @@ impl Agent {
         effects
     }
 
-    /// A text that begins behind a payload's card stands for itself, without what was between the two.
+    /// A text that begins behind a payload's card stands for itself, without what was between the two. Its first line stays
+    /// indented: it may be code.
     fn beginning<'a>(&self, text: &'a str) -> &'a str {
         let node = self.message.nodes.get(self.node);
-        match node.and_then(|node| node.parts.last()) {
-            Some(Part::Payload { .. }) => text.trim_start(),
-            _ => text,
+        let Some(Part::Payload { .. }) = node.and_then(|node| node.parts.last()) else {
+            return text;
+        };
+        let trimmed = text.trim_start();
+        let between = &text[..text.len() - trimmed.len()];
+        match between.rfind('\n') {
+            Some(end) if !trimmed.is_empty() => &text[end + 1..],
+            _ => trimmed,
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::protocol::{Json, Node, RunStatus, ToolCall, ToolStatus};
 use control::Marker;
+use proptest::prelude::*;
 use serde_json::Value;
 
 #[derive(Debug)]
@@ -181,6 +182,20 @@ fn what_is_not_made_is_text_as_it_came() {
 }
 
 #[test]
+fn a_text_behind_a_payload_begins_with_its_first_line() {
+    for (written, text) in [
+        (" and so on", "See:\n\nand so on"),
+        ("\n\nAnd so on", "See:\n\nAnd so on"),
+        ("\n\n    code\n", "See:\n\n    code\n"),
+        ("\n\n", "See:"),
+    ] {
+        let said = format!("See: TABLE: {{\"rows\": []}}{written}");
+        let answer = answered(AssistantMessage::started("x/m"), &[&said], FINISHED);
+        assert_eq!(answer.text(), text);
+    }
+}
+
+#[test]
 fn an_answer_that_is_nothing_but_a_payload_is_an_answer() {
     let answer = answered(
         AssistantMessage::started("x/m"),
@@ -213,4 +228,68 @@ fn what_was_held_back_when_it_broke_off_was_on_no_screen() {
     }
     let answer = answered(AssistantMessage::started("x/m"), &[half], FINISHED);
     assert_eq!(answer.text(), half, "the model ended like this: it is text");
+}
+
+/// What an answer may be made of: text, control text, and what is nearly control text.
+fn fragment() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "See: ",
+        "\n\n",
+        "é",
+        " TABLE: {\"rows\": []} ",
+        "\nTABLE: {\"rows\": [1, 2]}\n",
+        "**TABLE:** ```json\n{\"rows\": [1]}\n```",
+        "TABLE: {\"rows\": [0,1,2,3,4,5,6,7,8,9]}",
+        "TABLE: {\"rows\": 1}",
+        "TABLE: {",
+        "`TABLE: {\"rows\": []}`",
+        "\nSUGGESTED_VALUES: [{\"label\": \"Yes\", \"value\": \"yes\"}]\n",
+        "\nSUGGESTED_ACTIONS: [{\"label\": \"New\", \"action\": \"new_chat\", \"handler\": \"client\"}]\n",
+        "<!-- METADATA: {\"a\": 1} -->",
+    ])
+}
+
+/// A text in pieces of so many characters, in turn.
+fn cut(text: &str, lengths: &[usize]) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let mut characters = text.chars().peekable();
+    for length in lengths.iter().cycle() {
+        if characters.peek().is_none() {
+            break;
+        }
+        pieces.push(characters.by_ref().take(*length).collect());
+    }
+    pieces
+}
+
+proptest! {
+    /// Whatever the model writes, and however it comes.
+    #[test]
+    fn what_is_told_of_is_kept_before_and_how_it_came_does_not_matter(
+        fragments in prop::collection::vec(fragment(), 0..8),
+        lengths in prop::collection::vec(1..9_usize, 1..6),
+    ) {
+        let text = fragments.concat();
+        let (_, whole) = played(AssistantMessage::started("x/m"), &[&text], FINISHED);
+        let pieces = cut(&text, &lengths);
+        let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+        let (effects, answer) = played(AssistantMessage::started("x/m"), &pieces, FINISHED);
+        prop_assert_eq!(&whole, &answer);
+        let mut replayed = AssistantMessage::started("x/m");
+        let mut kept = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Keep(payload) => kept.push(payload.reference()),
+                Effect::Log(event) | Effect::End(event) => {
+                    if let EventBody::PayloadMade { payload, .. } = &event {
+                        prop_assert_eq!(kept.last(), Some(payload));
+                    }
+                    prop_assert!(apply_to_run(&mut replayed, &event).is_some(), "{:?} does not follow", event);
+                }
+                _ => {}
+            }
+        }
+        prop_assert_eq!(&replayed, &answer);
+        prop_assert_eq!(kept, replayed.payloads().cloned().collect::<Vec<_>>());
+    }
 }

@@ -8,7 +8,7 @@ use axum::{
     },
     http::HeaderMap,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     AppState, Caller,
@@ -27,11 +27,23 @@ use crate::{
 pub async fn get(
     State(app): State<AppState>,
     path: Result<Path<(String, String)>, PathRejection>,
-) -> Result<Json<Payload>, Problem> {
+) -> Result<Json<Found>, Problem> {
     let caller = Caller::new(app);
     let Path((conversation_id, payload_id)) = path.map_err(|_| not_found())?;
     let conversation_id = conversation_id.parse().map_err(|_| not_found())?;
-    Ok(Json(payload(&caller, conversation_id, &payload_id).await?))
+    Ok(Json(Found {
+        payload: payload(&caller, conversation_id, &payload_id).await?,
+        verdict: verdict(&caller, conversation_id, &payload_id).await?,
+    }))
+}
+
+/// A payload, with what the person has said of it.
+#[derive(Serialize)]
+pub struct Found {
+    #[serde(flatten)]
+    payload: Payload,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<Verdict>,
 }
 
 /// What the panel shows of it.
@@ -106,8 +118,17 @@ pub async fn judge(caller: &Caller, intent: Judge) -> Result<Verdict, ApiError> 
         fingerprint,
     };
     caller.app.journal.submit(change).await?;
+    let counts = verdict(caller, conversation_id, &payload_id).await?;
+    counts.ok_or_else(not_found)
+}
+
+async fn verdict(
+    caller: &Caller,
+    conversation_id: ConversationId,
+    payload_id: &str,
+) -> Result<Option<Verdict>, ApiError> {
     let verdicts = caller.app.storage.verdicts(caller.user_id, conversation_id);
     let mut verdicts = verdicts.await?.into_iter();
-    let counts = verdicts.find(|judged| judged.payload_id == payload_id);
-    counts.map(|judged| judged.verdict).ok_or_else(not_found)
+    let judged = verdicts.find(|judged| judged.payload_id == payload_id);
+    Ok(judged.map(|judged| judged.verdict))
 }

@@ -15,6 +15,8 @@ use crate::{
 
 /// How much of what was made before is shown to the model again, in bytes: the newest. What is older is only listed.
 const SHOWN_AGAIN: usize = 128 << 10;
+/// And how many there are at most.
+const MOST_SHOWN_AGAIN: usize = 50;
 
 /// What a page offers, and what was made with it.
 #[derive(Debug)]
@@ -125,7 +127,7 @@ pub(super) async fn made(
         })
         .collect();
     let (mut made, mut length) = (Vec::new(), 0);
-    for id in ids.into_iter().rev() {
+    for id in ids.into_iter().rev().take(MOST_SHOWN_AGAIN) {
         let Some(payload) = storage.payload(user_id, conversation_id, id).await? else {
             continue;
         };

@@ -250,6 +250,14 @@ async fn a_verdict_is_an_event_is_kept_and_is_told_to_the_model() {
     let parlor = Parlor::start(folder.path(), &upstream).await;
     let verdicts = json!([{ "payload_id": second, "verdict": "accepted" }]);
     assert_eq!(transcript(&parlor, &conversation).await["verdicts"], verdicts);
+    assert_eq!(
+        payload(&parlor, &conversation, &second).await["verdict"],
+        "accepted"
+    );
+    assert_eq!(
+        payload(&parlor, &conversation, &first).await["verdict"],
+        Value::Null
+    );
     turn(&parlor, Some(&conversation), "Thanks").await;
     let told = format!("- {second} (text_document): Text document: Letter (2). The person accepted it.");
     assert!(prompt(&upstream).contains(&told), "{}", prompt(&upstream));

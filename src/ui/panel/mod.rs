@@ -10,7 +10,7 @@
 
 mod card;
 mod content;
-mod handlers;
+pub mod handlers;
 mod shown;
 mod verdict;
 mod width;
