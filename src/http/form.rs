@@ -12,7 +12,7 @@ use super::{AppState, Caller, caller::fingerprint};
 use crate::{
     api::{ApiError, ErrorCode},
     assets::Manifest,
-    protocol::{ConversationId, IntentId, MessageId, intent::SendMessage},
+    protocol::{ConversationId, IntentId, Interaction, MessageId, intent::SendMessage},
 };
 
 /// The composer's fields. The ids come with the page: the form sent twice is one message.
@@ -56,6 +56,7 @@ async fn done(caller: Caller, composed: &Composed) -> Result<String, ApiError> {
         user_message_id: id(&composed.message_id)?,
         text: composed.message.clone(),
         model: Some(composed.model.clone()).filter(|model| !model.is_empty()),
+        interaction: Interaction::TextInput,
     };
     caller
         .app

@@ -25,6 +25,7 @@ mod caller;
 mod chat_stream;
 mod event_stream;
 mod form;
+mod interaction;
 mod messages;
 mod page;
 mod panel;
@@ -35,7 +36,7 @@ mod security;
 
 pub use self::{
     caller::{Caller, caller, fingerprint},
-    panel::view as panel_view,
+    panel::{judge as judge_payload, view as panel_view},
 };
 
 /// What every handler can reach. Clones share everything.
@@ -69,6 +70,10 @@ pub fn router(app: AppState) -> Router {
         .route(
             "/api/conversations/{conversation_id}/payloads/{payload_id}",
             get(panel::get),
+        )
+        .route(
+            "/api/conversations/{conversation_id}/payloads/{payload_id}/verdict",
+            post(panel::judged),
         )
         .route("/api/events", get(event_stream::of_user))
         .route("/api/messages/{message_id}", get(messages::get))

@@ -65,6 +65,7 @@ async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow
         user_message_id: MessageId::new(),
         text: "go".into(),
         model: None,
+        interaction: Default::default(),
     };
     let start = Start {
         run: MessageId::new(),

@@ -2,9 +2,16 @@
 //!
 //! What a person sees on a page is the interface's; what the model is told of it is put together here.
 
+pub mod actions;
+mod interactions;
+mod manifest;
+pub mod payload_config;
 mod prompt;
 
-pub use self::prompt::{Known, system_prompt};
+pub use self::{
+    interactions::interactions,
+    prompt::{Known, system_prompt},
+};
 
 /// A page, as the assistant knows it.
 #[derive(Clone, Copy, Debug)]

@@ -5,9 +5,14 @@
 
 use jiff::{Timestamp, tz::TimeZone};
 
-use super::Page;
+use super::{
+    Page,
+    actions::{self, ClientAction},
+    manifest::manifest,
+    payload_config::{self, PayloadConfig},
+};
 use crate::{
-    protocol::{self, PayloadRef},
+    protocol::{self, Judged, PayloadRef},
     providers::ToolSpec,
 };
 
@@ -15,16 +20,21 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
     pub now: protocol::Timestamp,
+    /// How the person said what they did not type.
+    pub interactions: &'a str,
     /// What was made for the panel in this conversation, oldest first.
     pub payloads: &'a [PayloadRef],
+    /// What the person has accepted and rejected of it.
+    pub verdicts: &'a [Judged],
     /// What the model may ask for.
     pub tools: &'a [ToolSpec],
+    /// What the model may write for the panel.
+    pub written: &'a [&'static PayloadConfig],
+    /// What the page does when the person presses a button.
+    pub actions: &'a [&'static ClientAction],
     /// What whoever runs this server wants of the assistant.
     pub instructions: &'a str,
 }
-
-/// Payloads beyond so many newest ones are not listed.
-const MOST_PAYLOADS: usize = 30;
 
 /// Tools whose findings an answer should name.
 const WITH_SOURCES: [&str; 3] = ["web_search", "fetch_webpage", "search_pubmed"];
@@ -46,8 +56,11 @@ pub fn system_prompt(page: &Page, known: &Known<'_>) -> String {
     let sections = [
         ("", page.identity.to_owned()),
         ("Context", context(known)),
-        ("Shown to the person earlier", manifest(known.payloads)),
-        ("What you can do", capabilities(known.tools)),
+        (
+            "Shown to the person earlier",
+            manifest(known.payloads, known.verdicts),
+        ),
+        ("What you can do", capabilities(known)),
         ("Instructions", known.instructions.trim().to_owned()),
         ("Guidelines", GUIDELINES.to_owned()),
     ];
@@ -70,23 +83,28 @@ fn context(known: &Known<'_>) -> String {
         return String::new();
     };
     let today = now.to_zoned(TimeZone::UTC);
-    format!("Today is {} (UTC).", today.strftime("%A, %Y-%m-%d"))
-}
-
-fn manifest(payloads: &[PayloadRef]) -> String {
-    let newest = &payloads[payloads.len().saturating_sub(MOST_PAYLOADS)..];
-    let line =
-        |payload: &PayloadRef| format!("- {} ({}): {}", payload.payload_id, payload.kind, payload.summary);
-    newest.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-fn capabilities(tools: &[ToolSpec]) -> String {
-    let finds = |tool: &ToolSpec| WITH_SOURCES.contains(&tool.name.as_str());
-    if tools.iter().any(finds) {
-        format!("{SUGGESTIONS}\n\n{SOURCES}")
-    } else {
-        SUGGESTIONS.to_owned()
+    let mut context = format!("Today is {} (UTC).", today.strftime("%A, %Y-%m-%d"));
+    if !known.interactions.is_empty() {
+        context.push_str("\n\n");
+        context.push_str(known.interactions);
     }
+    context
+}
+
+fn capabilities(known: &Known<'_>) -> String {
+    let finds = |tool: &ToolSpec| WITH_SOURCES.contains(&tool.name.as_str());
+    let mut can = Vec::new();
+    if !known.written.is_empty() {
+        can.push(payload_config::instructions(known.written));
+    }
+    can.push(SUGGESTIONS.to_owned());
+    if !known.actions.is_empty() {
+        can.push(actions::instructions(known.actions));
+    }
+    if known.tools.iter().any(finds) {
+        can.push(SOURCES.to_owned());
+    }
+    can.join("\n\n")
 }
 
 #[cfg(test)]
@@ -103,8 +121,12 @@ mod tests {
     fn known<'a>(payloads: &'a [PayloadRef], tools: &'a [ToolSpec], instructions: &'a str) -> Known<'a> {
         Known {
             now: NOON,
+            interactions: "",
             payloads,
+            verdicts: &[],
             tools,
+            written: &[],
+            actions: &actions::EVERYWHERE,
             instructions,
         }
     }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationId, IntentId, MessageId, flat::Fields};
+use super::{ConversationId, IntentId, Interaction, MessageId, Verdict, flat::Fields};
 
 /// Send a message and have it answered. Makes the conversation if there is none with that id yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +15,9 @@ pub struct SendMessage {
     /// The model to answer, as `endpoint/model`; without it, the conversation's, else the default one.
     #[serde(default)]
     pub model: Option<String>,
+    /// How the person said it.
+    #[serde(default)]
+    pub interaction: Interaction,
 }
 
 /// Answer a person's message once more: a sibling of the answer that is there.
@@ -53,6 +56,26 @@ impl ApprovalAnswer {
     pub fn allows(self) -> bool {
         self != Self::Deny
     }
+}
+
+/// Accept or reject something that was made for the panel. The first verdict stays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judge {
+    pub intent_id: IntentId,
+    pub conversation_id: ConversationId,
+    pub payload_id: String,
+    pub verdict: Verdict,
+}
+
+/// A suggested action was taken on the page: it is not offered any more, in no tab.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakeAction {
+    pub intent_id: IntentId,
+    pub conversation_id: ConversationId,
+    /// The answer that suggests it.
+    pub message_id: MessageId,
+    /// Which of its actions.
+    pub index: usize,
 }
 
 /// What became of an intent that starts a run.

@@ -10,6 +10,7 @@ pub mod event;
 mod flat;
 pub mod id;
 pub mod intent;
+pub mod interaction;
 pub mod json;
 pub mod memory;
 pub mod message;
@@ -25,13 +26,14 @@ pub mod transcript;
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use event::{Event, EventBody, Notice, Position};
 pub use id::{ConversationId, IntentId, MemoryId, MessageId, UserId};
+pub use interaction::Interaction;
 pub use json::Json;
 pub use memory::Memory;
 pub use message::{
     AssistantMessage, Message, MessageBody, Node, Part, Piece, PieceKind, RunError, RunStatus,
 };
 pub use panel::PanelView;
-pub use payload::{Payload, PayloadRef};
+pub use payload::{Judged, Payload, PayloadRef, Verdict};
 pub use suggestion::{ActionHandler, ActionStyle, Source, SuggestedAction, SuggestedValue};
 pub use time::Timestamp;
 pub use tool::{AskedCall, Fraction, ToolCall, ToolProgress, ToolStatus};

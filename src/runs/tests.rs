@@ -34,6 +34,7 @@ pub(super) fn hello() -> SendMessage {
         user_message_id: MessageId::new(),
         text: "hello".into(),
         model: Some("parlor/tour".into()),
+        interaction: Default::default(),
     }
 }
 

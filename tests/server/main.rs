@@ -3,8 +3,10 @@
 mod continuing;
 mod contract;
 mod faults;
+mod forgeries;
 mod mcp;
 mod nginx;
+mod offers;
 mod payloads;
 mod refusals;
 mod resume;

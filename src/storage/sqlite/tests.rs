@@ -22,6 +22,7 @@ fn send(text: &str) -> (Change, RunKey) {
         user_message_id: MessageId::new(),
         text: text.into(),
         model: Some("x/m".into()),
+        interaction: Default::default(),
     };
     let start = Start {
         run: run.message_id,

@@ -4,6 +4,7 @@ mod deletion;
 mod lists;
 mod log;
 mod memories;
+mod offers;
 mod pages;
 mod turns;
 
@@ -39,6 +40,7 @@ fn turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> Turn {
         user_message_id: MessageId::new(),
         text: text.into(),
         model: Some("x/m".into()),
+        interaction: Default::default(),
     };
     let run = RunKey {
         user_id,

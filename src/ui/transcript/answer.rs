@@ -28,7 +28,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     let parts = row.parts.clone();
     let part = {
         let row = row.clone();
-        move |part: PartRow| show_part(&row, part)
+        move |part: PartRow| show_part(conversation_id, &row, part)
     };
     let doing = {
         let (run, parts) = (row.run.clone(), row.parts.clone());
@@ -89,7 +89,7 @@ fn use_go_on(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
     })
 }
 
-fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
+fn show_part(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) -> AnyView {
     let prefix = part_id(row.id, part.key);
     match part.kind.clone() {
         // It is in the trace.
@@ -107,9 +107,10 @@ fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
             });
             view! { <div class="prose"><MarkdownView state=part.prose.show() prefix cited=Some(cited)/></div> }.erase()
         }
-        PartKind::Payload(payload) => payload_card(payload),
+        PartKind::Payload(payload) => payload_card(conversation_id, payload),
         PartKind::Tool(call) => {
             let of = CallOf {
+                conversation_id,
                 message_id: row.id,
                 run: row.run.clone(),
             };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     protocol::{
-        ConversationId, IntentId, MessageId, Transcript,
+        ConversationId, IntentId, Interaction, MessageId, Transcript,
         intent::{self, SendMessage, Started},
     },
     ui::place::Place,
@@ -80,11 +80,17 @@ impl Sending {
 
 impl Outbox {
     /// Takes a message and gives what is to be sent.
-    pub fn begin(&mut self, from: Place, text: String, model: Option<String>) -> Sending {
-        let again = self
-            .returned
-            .iter()
-            .position(|sending| sending.from == from && sending.intent.text == text);
+    pub fn begin(
+        &mut self,
+        from: Place,
+        text: String,
+        model: Option<String>,
+        interaction: Interaction,
+    ) -> Sending {
+        let again = self.returned.iter().position(|sending| {
+            let intent = &sending.intent;
+            sending.from == from && intent.text == text && intent.interaction == interaction
+        });
         let intent = match again {
             Some(index) => self.returned.remove(index).intent,
             None => SendMessage {
@@ -93,6 +99,7 @@ impl Outbox {
                 user_message_id: MessageId::new(),
                 text,
                 model,
+                interaction,
             },
         };
         self.returned.retain(|sending| sending.from != from);
