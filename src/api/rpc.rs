@@ -10,6 +10,7 @@ use crate::protocol::{
     ConversationId, ConversationList, MessageId, OlderMessages, PanelView, RunStatus, Transcript,
     chat::ModelList,
     conversation_list::ListCursor,
+    diagnostics::DiagnosticsView,
     intent::{self, Started},
 };
 
@@ -166,6 +167,13 @@ pub async fn older_messages(
 pub async fn payload(conversation_id: ConversationId, payload_id: String) -> Result<PanelView, ApiError> {
     let caller = crate::http::caller()?;
     caller.answer(crate::http::panel_view(&caller, conversation_id, &payload_id).await)
+}
+
+/// How an answer was made.
+#[server(prefix = "/rpc", endpoint = "diagnostics", protocol = Ask<GetUrl>)]
+pub async fn diagnostics(message_id: MessageId) -> Result<DiagnosticsView, ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(crate::http::diagnostics_view(&caller, message_id).await)
 }
 
 /// A page of the list of conversations: the newest ones, or those after `before`.

@@ -23,6 +23,7 @@ use crate::{
 
 mod caller;
 mod chat_stream;
+mod diagnostics;
 mod event_stream;
 mod form;
 mod messages;
@@ -35,6 +36,7 @@ mod security;
 
 pub use self::{
     caller::{Caller, caller, fingerprint},
+    diagnostics::view as diagnostics_view,
     panel::view as panel_view,
 };
 
@@ -72,6 +74,7 @@ pub fn router(app: AppState) -> Router {
         )
         .route("/api/events", get(event_stream::of_user))
         .route("/api/messages/{message_id}", get(messages::get))
+        .route("/api/messages/{message_id}/diagnostics", get(diagnostics::get))
         .route("/api/runs/{message_id}/events", get(chat_stream::resume))
         .route("/api/runs/{message_id}/continue", post(chat_stream::go_on))
         .route("/api/runs/{message_id}/stop", post(messages::stop))
