@@ -89,26 +89,31 @@ fn sections(of: &Diagnostics) -> Vec<Section> {
         Section {
             title: "System prompt".into(),
             count: counted(of.system_prompt.chars().count(), "character"),
+            lines: false,
             blocks: vec![block("", of.system_prompt.clone())],
         },
         Section {
             title: "Messages".into(),
             count: counted(of.messages.len(), "message"),
+            lines: false,
             blocks: of.messages.iter().map(message).collect(),
         },
         Section {
             title: "Tools".into(),
             count: counted(of.tools.len(), "tool"),
+            lines: false,
             blocks: of.tools.iter().zip(&of.tool_definitions).map(tool).collect(),
         },
         Section {
             title: "Raw response".into(),
             count: counted(of.calls.len(), "call"),
+            lines: false,
             blocks: of.calls.iter().enumerate().flat_map(response).collect(),
         },
         Section {
             title: "Timeline".into(),
             count: counted(of.timeline.len(), "entry"),
+            lines: true,
             blocks: timeline(&of.timeline),
         },
     ]

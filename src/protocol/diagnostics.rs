@@ -27,6 +27,8 @@ pub struct Section {
     pub title: String,
     /// How much is in it: "3 messages".
     pub count: String,
+    /// Whether the texts are single lines.
+    pub lines: bool,
     pub blocks: Vec<Block>,
 }
 

@@ -6,6 +6,7 @@ use super::{
     browser,
     composer::Composer,
     delete::Deletion,
+    diagnostics::{Diagnosis, DiagnosticsDialog},
     erase::Erase,
     header::Header,
     live::{ListRow, Live},
@@ -53,6 +54,7 @@ fn begin(page: Page, place: Memo<Place>, go: Callback<(Place, bool)>) -> AnyView
     provide_context(models);
     provide_context(Deletion::new());
     provide_context(Panel::new(live));
+    provide_context(Diagnosis::new(live));
     Effect::new(move |_| {
         live.start();
         models.start();
@@ -112,6 +114,7 @@ fn Layout(live: Live) -> impl IntoView {
                 <Composer/>
             </div>
             <PanelFrame/>
+            <DiagnosticsDialog/>
             <ToastArea toasts=live.toasts/>
         </div>
     }

@@ -4,6 +4,7 @@
 //! - [`live`]: the state that the stream of events keeps true, and the intents that change it
 //! - [`chat`]: the one layout, with [`sidebar`], [`header`], [`transcript`], [`welcome`] and [`composer`] in it
 //! - [`panel`]: what tools and the model have made, beside the conversation
+//! - [`diagnostics`]: how an answer was made
 //! - [`markdown`]: text of a model as views that follow it while it grows
 //! - [`lazy`]: views whose code is loaded when they are first shown
 //! - [`browser`]: the only module here that knows whether it runs in one
@@ -16,6 +17,7 @@ mod clock;
 mod composer;
 mod copy;
 mod delete;
+mod diagnostics;
 mod drafts;
 mod each;
 mod erase;
