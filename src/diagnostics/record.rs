@@ -46,7 +46,9 @@ pub struct Response {
     /// In US dollars.
     pub cost: Option<f64>,
     pub raw: Raw,
-    /// What went wrong; all but the last were tried again.
+    /// How often it was made again.
+    pub retries: usize,
+    /// What went wrong, each time.
     pub failures: Vec<Failure>,
     pub events: Vec<TimelineEntry>,
 }
@@ -248,6 +250,7 @@ impl Response {
             usage: None,
             cost: None,
             raw: Raw::default(),
+            retries: 0,
             failures: Vec::new(),
             events: Vec::new(),
         }

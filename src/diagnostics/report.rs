@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::record::{Failure, Raw, Request, Response, TimelineEntry, Tokens};
 use crate::{
     protocol::{AssistantMessage, ConversationId, Json, Message, MessageId, RunStatus, Timestamp},
+    providers::Cost,
     storage::{RecordedCall, StorageError},
 };
 
@@ -148,7 +149,7 @@ fn put_together(
         parameters,
         tool_definitions: tools,
         usage: usage(&calls),
-        cost: calls.iter().map(|call| call.cost).sum(),
+        cost: cost(&calls),
         first_token_ms: calls.first().and_then(|call| call.first_token_ms),
         duration_ms: answer
             .ended_at
@@ -178,8 +179,6 @@ fn call(request: Request, response: Response, tools: Vec<String>, run: RunStatus
     } else {
         response.status
     };
-    let has_failed = matches!(status, RunStatus::Failed | RunStatus::Interrupted);
-    let last_failure = usize::from(has_failed && !response.failures.is_empty());
     Call {
         started_at: request.started_at,
         status,
@@ -194,7 +193,7 @@ fn call(request: Request, response: Response, tools: Vec<String>, run: RunStatus
         finish_reason: response.finish_reason,
         usage: response.usage,
         cost: response.cost,
-        retries: response.failures.len() - last_failure,
+        retries: response.retries,
         failures: response.failures,
         response: response.raw,
     }
@@ -229,6 +228,13 @@ fn usage(calls: &[Call]) -> Option<Tokens> {
         input_tokens: sum.input_tokens + usage.input_tokens,
         output_tokens: sum.output_tokens + usage.output_tokens,
     })
+}
+
+/// Summed as whole billionths.
+fn cost(calls: &[Call]) -> Option<f64> {
+    let each = calls.iter().map(|call| call.cost.and_then(Cost::from_dollars));
+    let nanos: Option<u64> = each.map(|cost| cost.map(|cost| cost.0)).sum();
+    nanos.map(|nanos| Cost(nanos).dollars())
 }
 
 fn between(from: Timestamp, to: Timestamp) -> u64 {

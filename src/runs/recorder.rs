@@ -14,7 +14,7 @@ use crate::{
     },
     journal::Journal,
     protocol::{CallId, EventBody, RunStatus},
-    providers::{FinishReason, ModelError, ModelEvent, ModelRequest, Models, Usage},
+    providers::{FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Models, Usage},
     settings::{Price, Settings},
     storage::{RecordedCall, RunKey},
 };
@@ -103,8 +103,7 @@ impl Recorder {
         if mem::take(&mut self.again)
             && let Some(call) = &mut self.call
         {
-            call.response.status = RunStatus::Running;
-            call.made = now;
+            call.begins_again(now);
             return;
         }
         // What its tools have done since.
@@ -257,7 +256,18 @@ impl Call {
                 error: error.error.clone(),
             });
         }
-        self.ends(RunStatus::Failed);
+        self.ends(match error.kind {
+            ModelErrorKind::Broken => RunStatus::Interrupted,
+            ModelErrorKind::Refused | ModelErrorKind::Unavailable { .. } => RunStatus::Failed,
+        });
+    }
+
+    fn begins_again(&mut self, at: Instant) {
+        self.made = at;
+        self.response.status = RunStatus::Running;
+        self.response.duration_ms = None;
+        self.response.retries += 1;
+        self.due = true;
     }
 
     fn ends(&mut self, status: RunStatus) {

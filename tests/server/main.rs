@@ -1,10 +1,14 @@
 //! A real server in the tests' process, over HTTP, at a scripted model server.
 
+mod batch;
 mod continuing;
 mod contract;
+mod conversations;
+mod diagnostics;
 mod faults;
 mod mcp;
 mod nginx;
+mod openapi;
 mod payloads;
 mod refusals;
 mod resume;

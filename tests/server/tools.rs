@@ -19,7 +19,7 @@ use uuid::Uuid;
 use crate::support::{Parlor, SOON, calls, text, types};
 
 #[derive(Deserialize, JsonSchema)]
-struct Named {
+pub struct Named {
     /// Which one.
     name: String,
 }
@@ -80,7 +80,7 @@ impl Tool for Endless {
 }
 
 /// Fails in the way that it is asked to.
-struct Failing;
+pub struct Failing;
 
 impl Tool for Failing {
     type Input = Named;
@@ -104,7 +104,7 @@ impl Tool for Failing {
 }
 
 /// Counts how often it is allowed to run.
-struct Asking(Arc<AtomicUsize>);
+pub struct Asking(pub Arc<AtomicUsize>);
 
 impl Tool for Asking {
     type Input = Named;
