@@ -13,7 +13,7 @@ use crate::{
     clock,
     hub::Hub,
     protocol::{AssistantMessage, EventBody, MessageId, Payload},
-    storage::{Change, Outcome, Refusal, RunKey, Storage, Trouble},
+    storage::{Change, Outcome, RecordedCall, Refusal, RunKey, Storage, Trouble},
 };
 
 /// How many changes may wait.
@@ -114,6 +114,11 @@ impl Journal {
         self.hand_in(Change::Keep { run, payload }).await;
     }
 
+    /// Writes down how a run has called its model; of the conversation's other runs, for the newest ones only.
+    pub async fn record(&self, run: RunKey, call: RecordedCall, keep_runs: usize) {
+        self.hand_in(Change::Record { run, call, keep_runs }).await;
+    }
+
     async fn hand_in(&self, change: Change) {
         // The writer ends only after the last sender is gone.
         let _ = self.output.send(Entry { change, done: None }).await;
@@ -127,6 +132,7 @@ fn is_output(change: &Change) -> bool {
         Change::Append { .. }
             | Change::Store { .. }
             | Change::Keep { .. }
+            | Change::Record { .. }
             | Change::Pause { .. }
             | Change::End { .. }
     )

@@ -23,6 +23,8 @@ pub mod assets;
 #[cfg(feature = "ssr")]
 pub mod clock;
 #[cfg(feature = "ssr")]
+pub mod diagnostics;
+#[cfg(feature = "ssr")]
 pub mod http;
 #[cfg(feature = "ssr")]
 pub mod hub;

@@ -10,6 +10,7 @@ use crate::protocol::{
     ConversationId, ConversationList, MessageId, OlderMessages, PanelView, RunStatus, Transcript, Verdict,
     chat::ModelList,
     conversation_list::ListCursor,
+    diagnostics::DiagnosticsView,
     intent::{self, Started},
 };
 
@@ -188,6 +189,13 @@ pub async fn take_action(intent: intent::TakeAction) -> Result<(), ApiError> {
             fingerprint,
         })
         .await
+}
+
+/// How an answer was made.
+#[server(prefix = "/rpc", endpoint = "diagnostics", protocol = Ask<GetUrl>)]
+pub async fn diagnostics(message_id: MessageId) -> Result<DiagnosticsView, ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(crate::http::diagnostics_view(&caller, message_id).await)
 }
 
 /// A page of the list of conversations: the newest ones, or those after `before`.

@@ -1,4 +1,4 @@
-//! One message by its id, stopping the run that makes it, and answering what it asks.
+//! One message by its id, where the run that makes it stands, stopping it, and answering what it asks; and the models there are.
 
 use axum::{
     Json,
@@ -17,7 +17,9 @@ use super::{
     problem::{self, Problem},
 };
 use crate::{
-    protocol::{ConversationId, Message, intent::ApprovalAnswer},
+    protocol::{
+        ConversationId, Message, MessageId, Position, RunStatus, chat::ModelList, intent::ApprovalAnswer,
+    },
     storage::Approval,
 };
 
@@ -45,6 +47,40 @@ pub async fn get(
 pub struct Found {
     conversation_id: ConversationId,
     message: Message,
+}
+
+/// Where a run stands.
+#[derive(Serialize)]
+pub struct Run {
+    message_id: MessageId,
+    conversation_id: ConversationId,
+    status: RunStatus,
+    /// Its first event since it was started or last continued, and its last one.
+    first_position: Position,
+    last_position: Option<Position>,
+}
+
+/// `GET /api/runs/{id}`: where a run stands. Its id is that of the answer that it makes.
+pub async fn run(
+    State(app): State<AppState>,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<Json<Run>, Problem> {
+    let caller = Caller::new(app);
+    let message_id = problem::message_id(path)?;
+    let run = caller.app.storage.run(caller.user_id, message_id).await?;
+    let run = run.ok_or_else(not_found)?;
+    Ok(Json(Run {
+        message_id,
+        conversation_id: run.key.conversation_id,
+        status: run.status,
+        first_position: run.first_position,
+        last_position: run.last_position,
+    }))
+}
+
+/// `GET /api/models`: the models that can be chosen now.
+pub async fn models(State(app): State<AppState>) -> Json<ModelList> {
+    Json(app.models.list().await)
 }
 
 /// `POST /api/runs/{id}/stop`: stops a run; one that has ended stays as it is.

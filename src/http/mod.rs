@@ -8,7 +8,7 @@ use axum::{
     Router,
     extract::{DefaultBodyLimit, FromRef},
     middleware,
-    routing::{any, get, post},
+    routing::{MethodRouter, any, get, post},
 };
 use leptos::prelude::LeptosOptions;
 use tokio_util::sync::CancellationToken;
@@ -21,12 +21,16 @@ use crate::{
     hub::Hub, journal::Journal, providers::Models, runs::Runs, settings::Settings, storage::Storage,
 };
 
+mod batch;
 mod caller;
 mod chat_stream;
+mod conversations;
+mod diagnostics;
 mod event_stream;
 mod form;
 mod interaction;
 mod messages;
+pub mod openapi;
 mod page;
 mod panel;
 mod payload;
@@ -36,6 +40,7 @@ mod security;
 
 pub use self::{
     caller::{Caller, caller, fingerprint},
+    diagnostics::view as diagnostics_view,
     panel::{judge as judge_payload, view as panel_view},
 };
 
@@ -59,28 +64,55 @@ impl FromRef<AppState> for LeptosOptions {
     }
 }
 
+/// The public contract: all of its addresses. `docs/openapi.json` describes each.
+fn contract() -> Vec<(&'static str, MethodRouter<AppState>)> {
+    vec![
+        ("/api/chat/batch", post(batch::start)),
+        ("/api/chat/stream", post(chat_stream::start)),
+        ("/api/conversations", get(conversations::list)),
+        (
+            "/api/conversations/{conversation_id}",
+            get(conversations::get)
+                .patch(conversations::rename)
+                .delete(conversations::delete),
+        ),
+        (
+            "/api/conversations/{conversation_id}/messages",
+            get(conversations::messages),
+        ),
+        (
+            "/api/conversations/{conversation_id}/payloads/{payload_id}",
+            get(panel::get),
+        ),
+        (
+            "/api/conversations/{conversation_id}/payloads/{payload_id}/verdict",
+            post(panel::judged),
+        ),
+        ("/api/events", get(event_stream::of_user)),
+        ("/api/messages/{message_id}", get(messages::get)),
+        ("/api/messages/{message_id}/diagnostics", get(diagnostics::get)),
+        ("/api/models", get(messages::models)),
+        ("/api/openapi.json", get(openapi::get)),
+        ("/api/runs/{message_id}", get(messages::run)),
+        ("/api/runs/{message_id}/approvals", post(messages::answer)),
+        ("/api/runs/{message_id}/continue", post(chat_stream::go_on)),
+        ("/api/runs/{message_id}/events", get(chat_stream::resume)),
+        ("/api/runs/{message_id}/regenerate", post(chat_stream::regenerate)),
+        ("/api/runs/{message_id}/stop", post(messages::stop)),
+    ]
+}
+
 /// All that Parlor answers.
 pub fn router(app: AppState) -> Router {
     let page = page::routes(&app);
     // Event streams must not be held back to fill a compressor's buffer.
     let compression = CompressionLayer::new()
         .compress_when(SizeAbove::new(1024).and(NotForContentType::new("text/event-stream")));
-    Router::new()
-        .route("/api/chat/stream", post(chat_stream::start))
-        .route(
-            "/api/conversations/{conversation_id}/payloads/{payload_id}",
-            get(panel::get),
-        )
-        .route(
-            "/api/conversations/{conversation_id}/payloads/{payload_id}/verdict",
-            post(panel::judged),
-        )
-        .route("/api/events", get(event_stream::of_user))
-        .route("/api/messages/{message_id}", get(messages::get))
-        .route("/api/runs/{message_id}/events", get(chat_stream::resume))
-        .route("/api/runs/{message_id}/continue", post(chat_stream::go_on))
-        .route("/api/runs/{message_id}/stop", post(messages::stop))
-        .route("/api/runs/{message_id}/approvals", post(messages::answer))
+    contract()
+        .into_iter()
+        .fold(Router::new(), |router, (path, methods)| {
+            router.route(path, methods)
+        })
         .route("/api", any(problem::unknown_route))
         .route("/api/", any(problem::unknown_route))
         .route("/api/{*unknown}", any(problem::unknown_route))

@@ -64,6 +64,10 @@ id!(
     MemoryId
 );
 id!(
+    /// One call of a model, as the diagnostics know it.
+    CallId
+);
+id!(
     /// One intent of a person (send, regenerate …). The same id twice does it once.
     IntentId
 );

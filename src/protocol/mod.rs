@@ -6,6 +6,7 @@
 
 pub mod chat;
 pub mod conversation_list;
+pub mod diagnostics;
 pub mod event;
 mod flat;
 pub mod id;
@@ -25,7 +26,7 @@ pub mod transcript;
 
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use event::{Event, EventBody, Notice, Position};
-pub use id::{ConversationId, IntentId, MemoryId, MessageId, UserId};
+pub use id::{CallId, ConversationId, IntentId, MemoryId, MessageId, UserId};
 pub use interaction::Interaction;
 pub use json::Json;
 pub use memory::Memory;

@@ -10,6 +10,7 @@ use super::{
     at_work::{Answer, Place},
     awaited::Awaited,
     history,
+    recorder::Recorder,
     working::Working,
     workshop::{self, Desk},
 };
@@ -49,6 +50,7 @@ struct Driver<'a> {
     prompt: String,
     awaited: Awaited,
     working: Working,
+    recorder: Recorder,
     deadline: Instant,
     /// Bytes that the model has produced.
     produced: usize,
@@ -110,6 +112,12 @@ impl<'a> Driver<'a> {
             prompt,
             awaited: Awaited::Nothing,
             working: Working::new(run, runs.journal.clone(), runs.limits.payload_bytes),
+            recorder: Recorder::new(
+                run,
+                runs.journal.clone(),
+                runs.models.clone(),
+                runs.recording.clone(),
+            ),
             deadline: Instant::now() + seconds(runs.timeouts.run_seconds),
             produced: 0,
             logged: 0,
@@ -125,11 +133,15 @@ impl<'a> Driver<'a> {
                 match effect {
                     Effect::Log(event) => {
                         self.logged += 1;
+                        self.recorder.logs(&event);
                         self.runs.journal.append(self.run, vec![event]).await;
                     }
                     Effect::Keep(payload) => self.runs.journal.keep(self.run, payload).await,
-                    Effect::Call { with_tools } => self.call(with_tools),
-                    Effect::Wait(wait) => self.awaited = Awaited::retry(wait),
+                    Effect::Call { with_tools } => self.call(with_tools).await,
+                    Effect::Wait(wait) => {
+                        self.recorder.waits();
+                        self.awaited = Awaited::retry(wait);
+                    }
                     Effect::Run { index, tool, input } => {
                         let offered = self.toolbox.offer().get(&tool);
                         self.working.begin(index, tool, offered, input);
@@ -138,6 +150,7 @@ impl<'a> Driver<'a> {
                     Effect::End(event) => return self.end(event).await,
                 }
             }
+            self.recorder.keep_up().await;
             if let Some(answered) = self.answered.take() {
                 tell_when_committed(self.runs, self.run, answered);
             }
@@ -149,6 +162,7 @@ impl<'a> Driver<'a> {
                     .await;
             }
             input = self.next_input(place).await;
+            self.recorder.heard(&input);
             if let Input::Model(event) = &input {
                 self.produced += length(event);
                 if self.produced > self.runs.limits.answer_bytes {
@@ -158,7 +172,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn call(&mut self, with_tools: bool) {
+    async fn call(&mut self, with_tools: bool) {
         let answer = self.agent.message();
         let request = ModelRequest {
             model: answer.model.clone(),
@@ -169,6 +183,7 @@ impl<'a> Driver<'a> {
                 Vec::new()
             },
         };
+        self.recorder.calls(&request).await;
         self.awaited = Awaited::call(self.runs.models.clone(), request);
     }
 
@@ -219,6 +234,7 @@ impl<'a> Driver<'a> {
     }
 
     async fn pause(mut self, event: EventBody) {
+        self.recorder.ends(&event).await;
         let pause = Change::Pause {
             run: self.run,
             events: vec![event],
@@ -236,6 +252,7 @@ impl<'a> Driver<'a> {
         crash_point!("runs::ending");
         // What a tool still does must not come after the end.
         self.working.shut_down().await;
+        self.recorder.ends(&event).await;
         let end = Change::End {
             run: self.run,
             events: vec![event],

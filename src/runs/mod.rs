@@ -36,6 +36,7 @@ mod at_work;
 mod awaited;
 mod driver;
 mod history;
+mod recorder;
 mod recovery;
 mod stop;
 mod working;
@@ -110,6 +111,8 @@ struct Inner {
     agent: Agent,
     limits: Limits,
     timeouts: Timeouts,
+    /// What calls of models are written down by.
+    recording: Arc<recorder::Terms>,
     /// A run is in here from before its start is committed until after its end is.
     at_work: AtWork,
     /// The server goes down: nothing new is begun.
@@ -134,6 +137,7 @@ impl Runs {
             agent: settings.agent.clone(),
             limits: settings.limits.clone(),
             timeouts: settings.timeouts.clone(),
+            recording: Arc::new(recorder::Terms::of(settings)),
             at_work: AtWork::default(),
             closed: AtomicBool::new(false),
             shutdown: CancellationToken::new(),

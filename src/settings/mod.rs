@@ -70,6 +70,16 @@ pub struct Models {
     pub discover: bool,
     /// Where to look, by name: the base URLs of servers on this machine.
     pub local: BTreeMap<String, String>,
+    /// What models cost whose servers don't say so, by `endpoint/model`.
+    pub prices: BTreeMap<String, Price>,
+}
+
+/// What a model costs: US dollars for a million tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    pub input: f64,
+    pub output: f64,
 }
 
 /// A server of models.
@@ -135,6 +145,10 @@ pub struct Limits {
     pub answer_bytes: usize,
     /// What a tool makes for the panel in one call.
     pub payload_bytes: usize,
+    /// What is kept of one call of a model for the diagnostics: of what was sent, and as much of what came back.
+    pub diagnostics_bytes: usize,
+    /// Answers of a conversation that there are diagnostics of: the newest.
+    pub diagnostics_answers: usize,
     /// Conversations in one page of the list.
     pub conversations_page: usize,
     /// Messages in one page of a conversation.
@@ -163,6 +177,8 @@ pub struct Timeouts {
     pub heartbeat_seconds: f64,
     /// For runs to end when the server is asked to stop.
     pub shutdown_seconds: f64,
+    /// For an answer to whoever asked for all of it at once; then they are told where to find it.
+    pub batch_seconds: f64,
     /// For an answer that is worth a notification when it ends while nobody looks.
     pub long_answer_seconds: f64,
 }
@@ -201,6 +217,7 @@ impl Default for Models {
             default: None,
             discover: true,
             local,
+            prices: BTreeMap::new(),
         }
     }
 }
@@ -223,6 +240,8 @@ impl Default for Limits {
             model_event_bytes: 1 << 20,
             answer_bytes: 8 << 20,
             payload_bytes: 1 << 20,
+            diagnostics_bytes: 256 << 10,
+            diagnostics_answers: 50,
             conversations_page: 40,
             messages_page: 20,
             messages_page_bytes: 256 << 10,
@@ -241,6 +260,7 @@ impl Default for Timeouts {
             run_seconds: 3600.0,
             heartbeat_seconds: 10.0,
             shutdown_seconds: 5.0,
+            batch_seconds: 300.0,
             // Who waits for less still looks.
             long_answer_seconds: 30.0,
         }
@@ -397,6 +417,7 @@ impl Settings {
             ("timeouts.run_seconds", self.timeouts.run_seconds),
             ("timeouts.heartbeat_seconds", self.timeouts.heartbeat_seconds),
             ("timeouts.shutdown_seconds", self.timeouts.shutdown_seconds),
+            ("timeouts.batch_seconds", self.timeouts.batch_seconds),
             ("timeouts.long_answer_seconds", self.timeouts.long_answer_seconds),
             (
                 "tools.fetch_webpage.timeout_seconds",

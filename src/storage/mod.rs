@@ -10,8 +10,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::protocol::{
-    AssistantMessage, ConversationId, ConversationList, Event, EventBody, Judged, Memory, MemoryId, Message,
-    MessageId, OlderMessages, Payload, PayloadRef, Position, RunStatus, Timestamp, Transcript, UserId,
+    AssistantMessage, CallId, ConversationId, ConversationList, ConversationSummary, Event, EventBody,
+    Judged, Memory, MemoryId, Message, MessageId, OlderMessages, Payload, PayloadRef, Position, RunStatus,
+    Timestamp, Transcript, UserId,
     conversation_list::ListCursor,
     intent::{ApprovalAnswer, Continue, Judge, Regenerate, SendMessage, Started, TakeAction},
 };
@@ -68,6 +69,12 @@ pub enum Change {
     Store { run: RunKey, message: AssistantMessage },
     /// Something that a run has made for the panel. An event or a message that names it comes after it.
     Keep { run: RunKey, payload: Payload },
+    /// How a run called its model. Kept for so many runs of a conversation, the newest.
+    Record {
+        run: RunKey,
+        call: RecordedCall,
+        keep_runs: usize,
+    },
     /// A run waits for a person: its events so far, and what it has come to. Nothing works on it until the person answers.
     Pause {
         run: RunKey,
@@ -141,6 +148,24 @@ impl Change {
     pub fn is_end(&self) -> bool {
         matches!(self, Self::End { .. })
     }
+}
+
+/// A call of a model, as it is written down. Storage does not look into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedCall {
+    pub id: CallId,
+    /// What was sent, as JSON; nothing if it is written down already.
+    pub request: Option<String>,
+    /// What came of it so far, as JSON.
+    pub response: String,
+}
+
+/// A conversation as one asks for it by its id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredConversation {
+    pub summary: ConversationSummary,
+    pub model: Option<String>,
+    pub created_at: Timestamp,
 }
 
 /// A person's answer to whether a tool call may begin.
@@ -282,6 +307,13 @@ pub trait Storage: Send + Sync + 'static {
         limit: usize,
     ) -> Result<ConversationList, StorageError>;
 
+    /// One of a user's conversations, without its messages.
+    async fn conversation(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Option<StoredConversation>, StorageError>;
+
     /// A conversation with the newest messages of the branch that is shown, whatever its run has produced so far included.
     /// They go back at least to `reach`, if that is given.
     async fn transcript(
@@ -336,6 +368,13 @@ pub trait Storage: Send + Sync + 'static {
         user_id: UserId,
         message_id: MessageId,
     ) -> Result<Option<(ConversationId, Message)>, StorageError>;
+
+    /// How a user's run has called its model, oldest call first; none if that is not known (any more).
+    async fn model_calls(
+        &self,
+        user_id: UserId,
+        message_id: MessageId,
+    ) -> Result<Vec<RecordedCall>, StorageError>;
 
     /// The model that a conversation of a user was last answered by.
     async fn model(

@@ -7,6 +7,7 @@ use super::{
     browser,
     composer::Composer,
     delete::Deletion,
+    diagnostics::{Diagnosis, DiagnosticsDialog},
     erase::Erase,
     header::Header,
     live::{ListRow, Live},
@@ -55,6 +56,7 @@ fn begin(page: Page, place: Memo<Place>, go: Callback<(Place, bool)>) -> AnyView
     provide_context(Deletion::new());
     provide_context(Panel::new(live));
     provide_context(PageActions::new());
+    provide_context(Diagnosis::new(live));
     Effect::new(move |_| {
         live.start();
         models.start();
@@ -114,6 +116,7 @@ fn Layout(live: Live) -> impl IntoView {
                 <Composer/>
             </div>
             <PanelFrame/>
+            <DiagnosticsDialog/>
             <ToastArea toasts=live.toasts/>
         </div>
     }

@@ -45,6 +45,7 @@ icons! {
     panel: "M4 5h16v14H4zM14 5v14",
     download: "M12 4v11M7 11l5 5 5-5M5 20h14",
     question: "M9 9a3 3 0 1 1 4 3c-.7.4-1 1-1 2M12 17.5v.5",
+    pulse: "M3 12h4l3-7 4 14 3-7h4",
     globe: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18",
     alert: "M12 4l9 16H3zM12 10v4M12 17v.5",
 }

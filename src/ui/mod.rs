@@ -5,6 +5,7 @@
 //! - [`chat`]: the one layout, with [`sidebar`], [`header`], [`transcript`], [`welcome`] and [`composer`] in it
 //! - [`panel`]: what tools and the model have made, beside the conversation
 //! - [`actions`]: what the page does when an action that the model suggests is pressed
+//! - [`diagnostics`]: how an answer was made
 //! - [`markdown`]: text of a model as views that follow it while it grows
 //! - [`lazy`]: views whose code is loaded when they are first shown
 //! - [`browser`]: the only module here that knows whether it runs in one
@@ -18,6 +19,7 @@ mod clock;
 mod composer;
 mod copy;
 mod delete;
+mod diagnostics;
 mod drafts;
 mod each;
 mod erase;

@@ -1,12 +1,16 @@
 //! A real server in the tests' process, over HTTP, at a scripted model server.
 
+mod batch;
 mod continuing;
 mod contract;
+mod conversations;
+mod diagnostics;
 mod faults;
 mod forgeries;
 mod mcp;
 mod nginx;
 mod offers;
+mod openapi;
 mod payloads;
 mod refusals;
 mod resume;

@@ -37,7 +37,7 @@ use secrecy::{ExposeSecret, SecretString};
 use self::{facts::Facts, transport::Transport};
 
 pub use self::{refusal::retry_after, transport::is_loopback};
-use super::{Endpoint, EndpointConfig, ModelError, ModelErrorKind, ModelRequest, ModelStream};
+use super::{Endpoint, EndpointConfig, ModelError, ModelErrorKind, ModelRequest, ModelStream, Sent};
 use crate::protocol::{RunError, chat::ModelInfo};
 
 /// One OpenAI-compatible endpoint.
@@ -165,6 +165,24 @@ impl Endpoint for OpenAi {
         };
         models::listed(name, &answer)
             .ok_or_else(|| self.transport.bad_answer("gave a list of models that is none."))
+    }
+
+    fn sends(&self, model: &str, request: &ModelRequest) -> Sent {
+        let usage = !self.without_usage.load(Ordering::Relaxed);
+        let body = serde_json::to_value(request::completion(request, usage));
+        let mut body = match body {
+            Ok(serde_json::Value::Object(body)) => body,
+            // Then it can't be sent either, and the call says so.
+            _ => serde_json::Map::new(),
+        };
+        body.insert("model".into(), model.into());
+        if self.models_without_tools().contains(model) {
+            body.remove("tools");
+        }
+        Sent {
+            address: self.transport.facts.address.clone(),
+            body,
+        }
     }
 
     async fn call(&self, mut request: ModelRequest) -> Result<ModelStream, ModelError> {

@@ -15,12 +15,16 @@ use sqlx::{
 };
 use tokio::sync::{Mutex, watch};
 
-use super::{Change, Committed, LogPage, PageSize, Storage, StorageError, StoredRun, Trouble};
+use super::{
+    Change, Committed, LogPage, PageSize, RecordedCall, Storage, StorageError, StoredConversation, StoredRun,
+    Trouble,
+};
 use crate::protocol::{
     ConversationId, ConversationList, Judged, Memory, Message, MessageId, OlderMessages, Payload, PayloadRef,
     Position, Timestamp, Transcript, UserId, conversation_list::ListCursor,
 };
 
+mod calls;
 mod checkpoint;
 mod commit;
 mod messages;
@@ -245,6 +249,15 @@ impl Storage for Sqlite {
         read::conversations(&mut tx, user_id, before, limit).await
     }
 
+    async fn conversation(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Option<StoredConversation>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        read::conversation(&mut connection, user_id, conversation_id).await
+    }
+
     async fn transcript(
         &self,
         user_id: UserId,
@@ -316,6 +329,15 @@ impl Storage for Sqlite {
     ) -> Result<Option<(ConversationId, Message)>, StorageError> {
         let mut tx = self.readers.begin().await?;
         messages::message(&mut tx, user_id, message_id).await
+    }
+
+    async fn model_calls(
+        &self,
+        user_id: UserId,
+        message_id: MessageId,
+    ) -> Result<Vec<RecordedCall>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        calls::of_run(&mut connection, user_id, message_id).await
     }
 
     async fn model(

@@ -22,7 +22,7 @@ use upstream::{Script, Upstream};
 use crate::support::Parlor;
 
 #[derive(Deserialize, JsonSchema)]
-struct Named {
+pub struct Named {
     /// Which one.
     name: String,
 }
@@ -83,7 +83,7 @@ impl Tool for Endless {
 }
 
 /// Fails in the way that it is asked to.
-struct Failing;
+pub struct Failing;
 
 impl Tool for Failing {
     type Input = Named;
@@ -107,7 +107,7 @@ impl Tool for Failing {
 }
 
 /// Counts how often it is allowed to run.
-struct Asking(Arc<AtomicUsize>);
+pub struct Asking(pub Arc<AtomicUsize>);
 
 impl Tool for Asking {
     type Input = Named;

@@ -15,6 +15,7 @@ use crate::{
 };
 
 mod approvals;
+mod calls;
 pub(super) mod conversations;
 mod intents;
 mod memories;
@@ -77,6 +78,7 @@ impl Writer {
                 Change::Append { run, .. }
                 | Change::Store { run, .. }
                 | Change::Keep { run, .. }
+                | Change::Record { run, .. }
                 | Change::Pause { run, .. }
                 | Change::End { run, .. } => {
                     self.orphans.contains(&run.message_id) || batch.orphaned.contains(&run.message_id)
@@ -218,6 +220,7 @@ impl Batch {
             Change::Append { .. } => Ok(Outcome::Done),
             Change::Store { run, message } => self.store_output(connection, run, message).await,
             Change::Keep { run, payload } => self.keep(connection, run, payload).await,
+            Change::Record { run, call, keep_runs } => self.record(connection, run, call, *keep_runs).await,
             Change::Pause { run, events, message } => self.pause(connection, run, events, message).await,
             Change::Answer { user_id, approval } => self.answer(connection, *user_id, *approval).await,
             Change::Judge { user_id, intent, .. } => self.judge(connection, *user_id, intent).await,
