@@ -7,7 +7,8 @@ import type { Upstream } from '../support/upstream.ts';
 
 const dialog = (chat: Chat) => chat.page.getByRole('dialog', { name: 'Diagnostics' });
 const button = (chat: Chat) => chat.answers.last().getByRole('button', { name: 'Diagnostics' });
-const section = (chat: Chat, title: string) => dialog(chat).getByRole('group').filter({ has: chat.page.getByText(title, { exact: true }) }).last();
+const section = (chat: Chat, title: string) => dialog(chat).locator('details').filter({ has: chat.page.locator('summary', { hasText: title }) });
+const unfold = (chat: Chat, title: string) => section(chat, title).locator('summary').click();
 const fact = (chat: Chat, name: string) => dialog(chat).getByRole('term').filter({ hasText: new RegExp(`^${name}$`) }).locator('xpath=../dd');
 
 const VALUES = 'SUGGESTED_VALUES: [{"label": "More", "value": "Tell me more"}]';
@@ -34,7 +35,7 @@ test('what was sent, what came back and what it took is there to be read', async
   const texts = async (title: string) => {
     const part = section(chat, title);
     await expect(part.locator('pre').first(), 'it is folded').toBeHidden();
-    await part.getByText(title, { exact: true }).click();
+    await unfold(chat, title);
     await expect(part.locator('pre').first()).toBeVisible();
     return part;
   };
@@ -97,7 +98,8 @@ test('while the answer is being made there is what there is, and more later', as
   await expect(button(chat), 'the new one, in the place of the one that was pressed').toBeFocused();
 });
 
-test('what can’t be had says so, and can be tried again', async ({ chat, page, upstream }) => {
+test('what can’t be had says so, and can be tried again', async ({ browserLog, chat, page, upstream }) => {
+  browserLog.allow(/Failed to load resource: net::ERR_/);
   await answered(chat, upstream);
   await page.route('**/rpc/diagnostics*', (route) => route.abort());
   await button(chat).click();
@@ -120,17 +122,18 @@ for (const colorScheme of ['light', 'dark'] as const) {
     test(`nothing stands in anybody’s way: ${colorScheme}, ${kind}`, async ({ chat, page, upstream }) => {
       test.slow();
       await page.emulateMedia({ colorScheme });
-      await page.setViewportSize(viewport);
       await answered(chat, upstream);
+      await page.setViewportSize(viewport);
       await button(chat).click();
       await expect(fact(chat, 'Model')).toBeVisible();
       await expectAccessible(page);
       for (const title of ['System prompt', 'Messages', 'Tools', 'Raw response', 'Timeline']) {
-        await section(chat, title).getByText(title, { exact: true }).click();
+        await unfold(chat, title);
       }
       await expectAccessible(page);
       const wider = await dialog(chat).evaluate((element) => element.scrollWidth > element.clientWidth);
       expect(wider, 'nothing is cut off at the side').toBe(false);
+      await screenshots(page, `diagnostics-open-${kind}`);
     });
   }
 }
