@@ -22,7 +22,7 @@ pub mod control;
 mod ends;
 mod said;
 
-pub use calls::{Asked, Done, Plan, Toolbox};
+pub use calls::{Asked, Done, Made, Plan, Toolbox};
 
 #[cfg(test)]
 mod calls_tests;

@@ -98,6 +98,7 @@ mod tests {
             progress: None,
             output: Some(output.into()),
             payload: None,
+            attachments: Vec::new(),
             started_at: None,
             ended_at: None,
         };

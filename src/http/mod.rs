@@ -21,6 +21,7 @@ use crate::{
     hub::Hub, journal::Journal, providers::Models, runs::Runs, settings::Settings, storage::Storage,
 };
 
+mod attachment;
 mod caller;
 mod chat_stream;
 mod event_stream;
@@ -62,14 +63,20 @@ impl FromRef<AppState> for LeptosOptions {
 pub fn router(app: AppState) -> Router {
     let page = page::routes(&app);
     // Event streams must not be held back to fill a compressor's buffer.
-    let compression = CompressionLayer::new()
-        .compress_when(SizeAbove::new(1024).and(NotForContentType::new("text/event-stream")));
+    // Images and sounds are as small as they get, and a part of one has to stay that part.
+    let worth_it = SizeAbove::new(1024)
+        .and(NotForContentType::new("text/event-stream"))
+        .and(NotForContentType::IMAGES)
+        .and(NotForContentType::new("audio/"))
+        .and(NotForContentType::new("application/octet-stream"));
+    let compression = CompressionLayer::new().compress_when(worth_it);
     Router::new()
         .route("/api/chat/stream", post(chat_stream::start))
         .route(
             "/api/conversations/{conversation_id}/payloads/{payload_id}",
             get(panel::get),
         )
+        .route("/api/attachments/{attachment_id}", get(attachment::get))
         .route("/api/events", get(event_stream::of_user))
         .route("/api/messages/{message_id}", get(messages::get))
         .route("/api/runs/{message_id}/events", get(chat_stream::resume))

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AskedCall, ConversationId, MessageId, PayloadRef, RunError, RunStatus, Source, SuggestedAction,
-    SuggestedValue, Timestamp, ToolProgress, ToolStatus, flat::Fields,
+    AskedCall, Attachment, ConversationId, MessageId, PayloadRef, RunError, RunStatus, Source,
+    SuggestedAction, SuggestedValue, Timestamp, ToolProgress, ToolStatus, flat::Fields,
 };
 
 /// A place in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.
@@ -116,6 +116,9 @@ pub enum EventBody {
         /// What it has made for the panel.
         #[serde(skip_serializing_if = "Option::is_none")]
         payload: Option<PayloadRef>,
+        /// The files that it has given.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
         ended_at: Timestamp,
     },
     /// The run waits for a person: no task works on it until its questions are answered.

@@ -14,9 +14,10 @@ use serde::{
 use uuid::Uuid;
 
 use super::{
-    AskedCall, AssistantMessage, ConversationId, ConversationList, ConversationSummary, Event, EventBody,
-    Json, Message, MessageBody, MessageId, Notice, OlderMessages, Part, PayloadRef, Position, RunError,
-    RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus, Transcript,
+    AskedCall, AssistantMessage, Attachment, AttachmentId, ConversationId, ConversationList,
+    ConversationSummary, Event, EventBody, Json, Message, MessageBody, MessageId, Notice, OlderMessages,
+    Part, PayloadRef, Position, RunError, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus,
+    Transcript,
     chat::{ModelInfo, ModelList},
     intent::Started,
     json,
@@ -127,6 +128,7 @@ blank! {
     Timestamp: Timestamp(0),
     ConversationId: ConversationId(Uuid::nil()),
     MessageId: MessageId(Uuid::nil()),
+    AttachmentId: AttachmentId(Uuid::nil()),
     RunStatus: RunStatus::Failed,
     ToolStatus: ToolStatus::Unknown,
     RunError: RunError { code: String::new(), message: String::new(), hint: String::new() },
@@ -180,6 +182,7 @@ plain! {
     ModelInfo { id, name, endpoint };
     Started { conversation_id, user_message_id, assistant_message_id };
     ToolProgress { stage, message; progress, data };
+    Attachment { id, name, media_type, bytes };
 }
 
 impl TryFrom<Fields> for Event {
@@ -231,9 +234,12 @@ impl TryFrom<Fields> for Event {
                 };
                 fields!(flat => EventBody::ToolProgress { index, tool_use_id, tool } with progress)
             }
-            "tool_complete" => fields!(flat => EventBody::ToolComplete {
-                index, tool_use_id, tool, label, status, output, ended_at; payload
-            }),
+            "tool_complete" => {
+                let attachments = flat.take("attachments").unwrap_or_default();
+                fields!(flat => EventBody::ToolComplete {
+                    index, tool_use_id, tool, label, status, output, ended_at; payload
+                } with attachments)
+            }
             "waiting" => EventBody::Waiting {
                 worked_ms: worked(&mut flat),
             },
@@ -309,9 +315,13 @@ impl TryFrom<Fields> for Part {
             "thinking" => fields!(flat => Self::Thinking { text }),
             "text" => fields!(flat => Self::Text { text }),
             "payload" => fields!(flat => Self::Payload { payload }),
-            "tool_call" => Self::ToolCall(Box::new(fields!(flat => ToolCall {
-                tool_use_id, index, tool, input, label, status; detail, progress, output, payload, started_at, ended_at
-            }))),
+            "tool_call" => {
+                let attachments = flat.take("attachments").unwrap_or_default();
+                Self::ToolCall(Box::new(fields!(flat => ToolCall {
+                    tool_use_id, index, tool, input, label, status;
+                    detail, progress, output, payload, started_at, ended_at
+                } with attachments)))
+            }
             _ => {
                 flat.blame(NotOurs::Unknown(kind));
                 Self::Text { text: String::new() }
@@ -360,6 +370,15 @@ mod tests {
             message: "Found 15 articles".into(),
             progress: Some(Fraction::of(1, 3)),
             data: Some(Json::or_string("[1.5]")),
+        }
+    }
+
+    fn attachment() -> Attachment {
+        Attachment {
+            id: AttachmentId::new(),
+            name: "map.png".into(),
+            media_type: "image/png".into(),
+            bytes: 70,
         }
     }
 
@@ -441,6 +460,7 @@ mod tests {
                 status: ToolStatus::Failed,
                 output: text.clone(),
                 payload: Some(payload()),
+                attachments: vec![attachment()],
                 ended_at: at,
             },
             EventBody::Waiting { worked_ms: 7 },
@@ -538,6 +558,7 @@ mod tests {
                 progress: Some(progress()),
                 output: Some("that".into()),
                 payload: None,
+                attachments: vec![attachment(), attachment()],
                 started_at: Some(Timestamp(1)),
                 ended_at: None,
             })),

@@ -4,6 +4,7 @@
 //! Serde only, no business logic, no I/O; compiled for the server and for the browser. What an event
 //! *means* is here ([`transcript`], [`conversation_list`]) and nowhere else.
 
+pub mod attachment;
 pub mod chat;
 pub mod conversation_list;
 pub mod event;
@@ -22,9 +23,10 @@ pub mod time;
 pub mod tool;
 pub mod transcript;
 
+pub use attachment::Attachment;
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use event::{Event, EventBody, Notice, Position};
-pub use id::{ConversationId, IntentId, MemoryId, MessageId, UserId};
+pub use id::{AttachmentId, ConversationId, IntentId, MemoryId, MessageId, UserId};
 pub use json::Json;
 pub use memory::Memory;
 pub use message::{

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{PayloadRef, Timestamp, flat::Fields, json::Json};
+use super::{Attachment, PayloadRef, Timestamp, flat::Fields, json::Json};
 
 /// A call of a tool, as a part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -30,6 +30,9 @@ pub struct ToolCall {
     /// What it has made for the panel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<PayloadRef>,
+    /// The files that it has given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,6 +69,7 @@ impl AskedCall {
             progress: None,
             output: None,
             payload: None,
+            attachments: Vec::new(),
             started_at,
             ended_at: None,
         }

@@ -135,6 +135,10 @@ pub struct Limits {
     pub answer_bytes: usize,
     /// What a tool makes for the panel in one call.
     pub payload_bytes: usize,
+    /// One file that a tool gives.
+    pub attachment_bytes: usize,
+    /// Files that a tool may give in one call.
+    pub attachments: usize,
     /// Conversations in one page of the list.
     pub conversations_page: usize,
     /// Messages in one page of a conversation.
@@ -161,6 +165,8 @@ pub struct Timeouts {
     pub run_seconds: f64,
     /// Between two signs of life on an event stream. Proxies cut what is silent for longer than 15 or so.
     pub heartbeat_seconds: f64,
+    /// For MCP servers that have not said yet which tools they have, before an answer is begun without them.
+    pub mcp_start_seconds: f64,
     /// For runs to end when the server is asked to stop.
     pub shutdown_seconds: f64,
     /// For an answer that is worth a notification when it ends while nobody looks.
@@ -223,6 +229,8 @@ impl Default for Limits {
             model_event_bytes: 1 << 20,
             answer_bytes: 8 << 20,
             payload_bytes: 1 << 20,
+            attachment_bytes: 8 << 20,
+            attachments: 16,
             conversations_page: 40,
             messages_page: 20,
             messages_page_bytes: 256 << 10,
@@ -240,6 +248,7 @@ impl Default for Timeouts {
             silence_seconds: 60.0,
             run_seconds: 3600.0,
             heartbeat_seconds: 10.0,
+            mcp_start_seconds: 5.0,
             shutdown_seconds: 5.0,
             // Who waits for less still looks.
             long_answer_seconds: 30.0,
@@ -380,6 +389,7 @@ impl Settings {
             ("timeouts.silence_seconds", self.timeouts.silence_seconds),
             ("timeouts.run_seconds", self.timeouts.run_seconds),
             ("timeouts.heartbeat_seconds", self.timeouts.heartbeat_seconds),
+            ("timeouts.mcp_start_seconds", self.timeouts.mcp_start_seconds),
             ("timeouts.shutdown_seconds", self.timeouts.shutdown_seconds),
             ("timeouts.long_answer_seconds", self.timeouts.long_answer_seconds),
             (

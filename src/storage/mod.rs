@@ -8,10 +8,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 
 use crate::protocol::{
-    AssistantMessage, ConversationId, ConversationList, Event, EventBody, Memory, MemoryId, Message,
-    MessageId, OlderMessages, Payload, PayloadRef, Position, RunStatus, Timestamp, Transcript, UserId,
+    AssistantMessage, Attachment, AttachmentId, ConversationId, ConversationList, Event, EventBody, Memory,
+    MemoryId, Message, MessageId, OlderMessages, Payload, PayloadRef, Position, RunStatus, Timestamp,
+    Transcript, UserId,
     conversation_list::ListCursor,
     intent::{ApprovalAnswer, Continue, Regenerate, SendMessage, Started},
 };
@@ -68,6 +70,11 @@ pub enum Change {
     Store { run: RunKey, message: AssistantMessage },
     /// Something that a run has made for the panel. An event or a message that names it comes after it.
     Keep { run: RunKey, payload: Payload },
+    /// A file that a tool of a run has given. An event or a message that names it comes after it.
+    Attach {
+        run: RunKey,
+        attachment: StoredAttachment,
+    },
     /// A run waits for a person: its events so far, and what it has come to. Nothing works on it until the person answers.
     Pause {
         run: RunKey,
@@ -129,6 +136,13 @@ impl Change {
     pub fn is_end(&self) -> bool {
         matches!(self, Self::End { .. })
     }
+}
+
+/// A file that a tool has given, with what is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredAttachment {
+    pub attachment: Attachment,
+    pub data: Bytes,
 }
 
 /// A person's answer to whether a tool call may begin.
@@ -301,6 +315,13 @@ pub trait Storage: Send + Sync + 'static {
         user_id: UserId,
         conversation_id: ConversationId,
     ) -> Result<Vec<PayloadRef>, StorageError>;
+
+    /// A file that a tool has given, with what is in it.
+    async fn attachment(
+        &self,
+        user_id: UserId,
+        id: AttachmentId,
+    ) -> Result<Option<StoredAttachment>, StorageError>;
 
     /// The tools that a person has allowed once for all in a conversation.
     async fn allowed_tools(

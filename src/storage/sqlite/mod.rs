@@ -15,12 +15,15 @@ use sqlx::{
 };
 use tokio::sync::{Mutex, watch};
 
-use super::{Change, Committed, LogPage, PageSize, Storage, StorageError, StoredRun, Trouble};
+use super::{
+    Change, Committed, LogPage, PageSize, Storage, StorageError, StoredAttachment, StoredRun, Trouble,
+};
 use crate::protocol::{
-    ConversationId, ConversationList, Memory, Message, MessageId, OlderMessages, Payload, PayloadRef,
-    Position, Timestamp, Transcript, UserId, conversation_list::ListCursor,
+    AttachmentId, ConversationId, ConversationList, Memory, Message, MessageId, OlderMessages, Payload,
+    PayloadRef, Position, Timestamp, Transcript, UserId, conversation_list::ListCursor,
 };
 
+mod attachments;
 mod checkpoint;
 mod commit;
 mod messages;
@@ -284,6 +287,15 @@ impl Storage for Sqlite {
     ) -> Result<Vec<PayloadRef>, StorageError> {
         let mut tx = self.readers.begin().await?;
         payloads::of_conversation(&mut tx, user_id, conversation_id).await
+    }
+
+    async fn attachment(
+        &self,
+        user_id: UserId,
+        id: AttachmentId,
+    ) -> Result<Option<StoredAttachment>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        attachments::attachment(&mut connection, user_id, id).await
     }
 
     async fn allowed_tools(

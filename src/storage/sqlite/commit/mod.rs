@@ -17,6 +17,7 @@ use crate::{
 mod approvals;
 pub(super) mod conversations;
 mod intents;
+mod made;
 mod memories;
 mod output;
 mod turns;
@@ -76,6 +77,7 @@ impl Writer {
                 Change::Append { run, .. }
                 | Change::Store { run, .. }
                 | Change::Keep { run, .. }
+                | Change::Attach { run, .. }
                 | Change::Pause { run, .. }
                 | Change::End { run, .. } => {
                     self.orphans.contains(&run.message_id) || batch.orphaned.contains(&run.message_id)
@@ -210,6 +212,7 @@ impl Batch {
             Change::Append { .. } => Ok(Outcome::Done),
             Change::Store { run, message } => self.store_output(connection, run, message).await,
             Change::Keep { run, payload } => self.keep(connection, run, payload).await,
+            Change::Attach { run, attachment } => self.attach(connection, run, attachment).await,
             Change::Pause { run, events, message } => self.pause(connection, run, events, message).await,
             Change::Answer { user_id, approval } => self.answer(connection, *user_id, *approval).await,
             Change::AllowTool {
