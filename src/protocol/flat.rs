@@ -43,6 +43,11 @@ pub struct Fields {
 }
 
 impl Fields {
+    /// All of them.
+    pub fn all(self) -> Vec<(String, Json)> {
+        self.fields
+    }
+
     /// Reads a field, if it is there. `null` is not.
     fn take<T: DeserializeOwned>(&mut self, name: &'static str) -> Option<T> {
         let read = json::read(self.remove(name)?.as_str().as_bytes());

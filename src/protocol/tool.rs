@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{Attachment, PayloadRef, Timestamp, flat::Fields, json::Json};
+use super::{
+    Attachment, PayloadRef, Timestamp,
+    flat::Fields,
+    json::{self, Json},
+};
 
 /// A call of a tool, as a part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -37,6 +41,14 @@ pub struct ToolCall {
     pub started_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
+}
+
+impl ToolCall {
+    /// The arguments by their names, in their order. None if they are no object.
+    pub fn arguments(&self) -> Vec<(String, Json)> {
+        let fields = json::read::<Fields>(self.input.as_str().as_bytes());
+        fields.map(Fields::all).unwrap_or_default()
+    }
 }
 
 /// A call that the model asks for, and where it stands in its answer.

@@ -1,9 +1,11 @@
 //! A real server in the tests' process, over HTTP, at a scripted model server.
 
+mod attachments;
 mod continuing;
 mod contract;
 mod faults;
 mod mcp;
+mod mcp_start;
 mod nginx;
 mod payloads;
 mod refusals;
