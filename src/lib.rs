@@ -4,7 +4,7 @@
 //! through `api`. `ARCHITECTURE.md` has the picture.
 //!
 //! Compiled for both halves: [`protocol`] (what they say to each other), [`api`] (what the page asks),
-//! `markdown`, [`ui`]. The rest is the server's.
+//! `markdown`, [`highlight`], [`ui`]. The rest is the server's.
 #![recursion_limit = "256"]
 
 #[cfg(feature = "ssr")]
@@ -12,6 +12,7 @@
 mod crash_point;
 
 pub mod api;
+pub mod highlight;
 pub mod markdown;
 pub mod protocol;
 pub mod ui;

@@ -5,8 +5,8 @@ use std::fmt;
 
 use super::{Agent, Effect, Phase};
 use crate::protocol::{
-    AskedCall, EventBody, Json, Part, PayloadRef, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus,
-    transcript::apply_to_run,
+    AskedCall, Attachment, EventBody, Json, Part, PayloadRef, RunStatus, Timestamp, ToolCall, ToolProgress,
+    ToolStatus, transcript::apply_to_run,
 };
 
 /// The tools that the model may ask for.
@@ -39,8 +39,16 @@ pub struct Done {
     pub label: String,
     /// What the model is told; the error, if it is one.
     pub output: Result<String, String>,
-    /// What it has made for the panel, which is kept already.
+    pub made: Made,
+}
+
+/// What a tool has made for the person, which is kept already.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Made {
+    /// For the panel.
     pub payload: Option<PayloadRef>,
+    /// Files.
+    pub attachments: Vec<Attachment>,
 }
 
 /// A call that the model is asking for.
@@ -173,7 +181,7 @@ impl Agent {
             Ok(output) => (ToolStatus::Complete, output),
             Err(error) => (ToolStatus::Failed, error),
         };
-        let ended = self.complete(index, done.label, status, output, done.payload, at);
+        let ended = self.complete(index, done.label, status, output, done.made, at);
         self.go_on(ended.into_iter().collect(), at)
     }
 
@@ -282,7 +290,7 @@ impl Agent {
         at: Timestamp,
         effects: &mut Vec<Effect>,
     ) {
-        effects.extend(self.complete(index, label, status, output.into(), None, at));
+        effects.extend(self.complete(index, label, status, output.into(), Made::default(), at));
     }
 
     fn complete(
@@ -291,7 +299,7 @@ impl Agent {
         label: String,
         status: ToolStatus,
         output: String,
-        payload: Option<PayloadRef>,
+        made: Made,
         at: Timestamp,
     ) -> Option<Effect> {
         let call = self.message.tool_calls().find(|call| call.index == index)?;
@@ -302,7 +310,8 @@ impl Agent {
             label,
             status,
             output,
-            payload,
+            payload: made.payload,
+            attachments: made.attachments,
             ended_at: at,
         };
         Some(self.log(event))

@@ -66,7 +66,7 @@ fn gives(index: usize, output: Result<&str, &str>) -> Input {
         done: Done {
             label,
             output,
-            payload: None,
+            made: Made::default(),
         },
     }
 }

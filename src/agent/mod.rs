@@ -23,7 +23,7 @@ mod ends;
 mod said;
 mod workshop;
 
-pub use calls::{Asked, Done, Plan, Toolbox};
+pub use calls::{Asked, Done, Made, Plan, Toolbox};
 pub(crate) use ends::error;
 pub use workshop::{TextOnly, Workshop};
 

@@ -34,6 +34,7 @@ fn having_found(output: &str) -> AssistantMessage {
         progress: None,
         output: Some(output.into()),
         payload: None,
+        attachments: Vec::new(),
         started_at: None,
         ended_at: None,
     };

@@ -21,6 +21,7 @@ use crate::{
     hub::Hub, journal::Journal, providers::Models, runs::Runs, settings::Settings, storage::Storage,
 };
 
+mod attachment;
 mod batch;
 mod caller;
 mod chat_stream;
@@ -67,6 +68,7 @@ impl FromRef<AppState> for LeptosOptions {
 /// The public contract: all of its addresses. `docs/openapi.json` describes each.
 fn contract() -> Vec<(&'static str, MethodRouter<AppState>)> {
     vec![
+        ("/api/attachments/{attachment_id}", get(attachment::get)),
         ("/api/chat/batch", post(batch::start)),
         ("/api/chat/stream", post(chat_stream::start)),
         ("/api/conversations", get(conversations::list)),
@@ -106,8 +108,13 @@ fn contract() -> Vec<(&'static str, MethodRouter<AppState>)> {
 pub fn router(app: AppState) -> Router {
     let page = page::routes(&app);
     // Event streams must not be held back to fill a compressor's buffer.
-    let compression = CompressionLayer::new()
-        .compress_when(SizeAbove::new(1024).and(NotForContentType::new("text/event-stream")));
+    // Images and sounds are as small as they get, and a part of one has to stay that part.
+    let worth_it = SizeAbove::new(1024)
+        .and(NotForContentType::new("text/event-stream"))
+        .and(NotForContentType::IMAGES)
+        .and(NotForContentType::new("audio/"))
+        .and(NotForContentType::new("application/octet-stream"));
+    let compression = CompressionLayer::new().compress_when(worth_it);
     contract()
         .into_iter()
         .fold(Router::new(), |router, (path, methods)| {

@@ -23,9 +23,9 @@ mod tests {
 
     use super::{super::contract, DOCUMENT};
     use crate::protocol::{
-        ActionHandler, ActionStyle, AskedCall, ConversationId, Event, EventBody, Fraction, Interaction, Json,
-        MessageId, PayloadRef, Position, RunError, RunStatus, Source, SuggestedAction, SuggestedValue,
-        Timestamp, ToolProgress, ToolStatus, Verdict,
+        ActionHandler, ActionStyle, AskedCall, Attachment, AttachmentId, ConversationId, Event, EventBody,
+        Fraction, Interaction, Json, MessageId, PayloadRef, Position, RunError, RunStatus, Source,
+        SuggestedAction, SuggestedValue, Timestamp, ToolProgress, ToolStatus, Verdict,
     };
 
     fn document() -> Value {
@@ -193,6 +193,12 @@ mod tests {
                 status: ToolStatus::Failed,
                 output: text(),
                 payload: Some(payload.clone()),
+                attachments: vec![Attachment {
+                    id: AttachmentId::new(),
+                    name: text(),
+                    media_type: text(),
+                    bytes: 1,
+                }],
                 ended_at: at,
             },
             EventBody::Waiting { worked_ms: 1 },

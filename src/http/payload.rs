@@ -196,6 +196,7 @@ mod tests {
             progress: None,
             output: Some("made".into()),
             payload: made,
+            attachments: Vec::new(),
             started_at: None,
             ended_at: None,
         }))

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AskedCall, ConversationId, Interaction, MessageId, PayloadRef, RunError, RunStatus, Source,
+    AskedCall, Attachment, ConversationId, Interaction, MessageId, PayloadRef, RunError, RunStatus, Source,
     SuggestedAction, SuggestedValue, Timestamp, ToolProgress, ToolStatus, Verdict, flat::Fields,
 };
 
@@ -119,6 +119,9 @@ pub enum EventBody {
         /// What it has made for the panel.
         #[serde(skip_serializing_if = "Option::is_none")]
         payload: Option<PayloadRef>,
+        /// The files that it has given.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
         ended_at: Timestamp,
     },
     /// The run waits for a person: no task works on it until its questions are answered.

@@ -14,9 +14,10 @@ use serde::{
 use uuid::Uuid;
 
 use super::{
-    AskedCall, AssistantMessage, ConversationId, ConversationList, ConversationSummary, Event, EventBody,
-    Interaction, Json, Judged, Message, MessageBody, MessageId, Notice, OlderMessages, Part, PayloadRef,
-    Position, RunError, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus, Transcript, Verdict,
+    AskedCall, AssistantMessage, Attachment, AttachmentId, ConversationId, ConversationList,
+    ConversationSummary, Event, EventBody, Interaction, Json, Judged, Message, MessageBody, MessageId,
+    Notice, OlderMessages, Part, PayloadRef, Position, RunError, RunStatus, Timestamp, ToolCall,
+    ToolProgress, ToolStatus, Transcript, Verdict,
     chat::{ModelInfo, ModelList},
     intent::Started,
     json,
@@ -42,6 +43,11 @@ pub struct Fields {
 }
 
 impl Fields {
+    /// All of them.
+    pub fn all(self) -> Vec<(String, Json)> {
+        self.fields
+    }
+
     /// Reads a field, if it is there. `null` is not.
     fn take<T: DeserializeOwned>(&mut self, name: &'static str) -> Option<T> {
         let read = json::read(self.remove(name)?.as_str().as_bytes());
@@ -127,6 +133,7 @@ blank! {
     Timestamp: Timestamp(0),
     ConversationId: ConversationId(Uuid::nil()),
     MessageId: MessageId(Uuid::nil()),
+    AttachmentId: AttachmentId(Uuid::nil()),
     RunStatus: RunStatus::Failed,
     Verdict: Verdict::Rejected,
     ToolStatus: ToolStatus::Unknown,
@@ -182,6 +189,7 @@ plain! {
     Started { conversation_id, user_message_id, assistant_message_id };
     Judged { payload_id, verdict };
     ToolProgress { stage, message; progress, data };
+    Attachment { id, name, media_type, bytes };
 }
 
 impl TryFrom<Fields> for Event {
@@ -236,9 +244,12 @@ impl TryFrom<Fields> for Event {
                 };
                 fields!(flat => EventBody::ToolProgress { index, tool_use_id, tool } with progress)
             }
-            "tool_complete" => fields!(flat => EventBody::ToolComplete {
-                index, tool_use_id, tool, label, status, output, ended_at; payload
-            }),
+            "tool_complete" => {
+                let attachments = flat.take("attachments").unwrap_or_default();
+                fields!(flat => EventBody::ToolComplete {
+                    index, tool_use_id, tool, label, status, output, ended_at; payload
+                } with attachments)
+            }
             "waiting" => EventBody::Waiting {
                 worked_ms: worked(&mut flat),
             },
@@ -345,9 +356,13 @@ impl TryFrom<Fields> for Part {
             "thinking" => fields!(flat => Self::Thinking { text }),
             "text" => fields!(flat => Self::Text { text }),
             "payload" => fields!(flat => Self::Payload { payload }),
-            "tool_call" => Self::ToolCall(Box::new(fields!(flat => ToolCall {
-                tool_use_id, index, tool, input, label, status; detail, progress, output, payload, started_at, ended_at
-            }))),
+            "tool_call" => {
+                let attachments = flat.take("attachments").unwrap_or_default();
+                Self::ToolCall(Box::new(fields!(flat => ToolCall {
+                    tool_use_id, index, tool, input, label, status;
+                    detail, progress, output, payload, started_at, ended_at
+                } with attachments)))
+            }
             _ => {
                 flat.blame(NotOurs::Unknown(kind));
                 Self::Text { text: String::new() }
@@ -396,6 +411,15 @@ mod tests {
             message: "Found 15 articles".into(),
             progress: Some(Fraction::of(1, 3)),
             data: Some(Json::or_string("[1.5]")),
+        }
+    }
+
+    fn attachment() -> Attachment {
+        Attachment {
+            id: AttachmentId::new(),
+            name: "map.png".into(),
+            media_type: "image/png".into(),
+            bytes: 70,
         }
     }
 
@@ -501,6 +525,7 @@ mod tests {
                 status: ToolStatus::Failed,
                 output: text.clone(),
                 payload: Some(payload()),
+                attachments: vec![attachment()],
                 ended_at: at,
             },
             EventBody::Waiting { worked_ms: 7 },
@@ -606,6 +631,7 @@ mod tests {
                 progress: Some(progress()),
                 output: Some("that".into()),
                 payload: None,
+                attachments: vec![attachment(), attachment()],
                 started_at: Some(Timestamp(1)),
                 ended_at: None,
             })),

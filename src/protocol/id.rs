@@ -60,6 +60,10 @@ id!(
     MessageId
 );
 id!(
+    /// A file that a tool has given.
+    AttachmentId
+);
+id!(
     /// One thing that is remembered of a person.
     MemoryId
 );

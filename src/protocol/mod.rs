@@ -4,6 +4,7 @@
 //! Serde only, no business logic, no I/O; compiled for the server and for the browser. What an event
 //! *means* is here ([`transcript`], [`conversation_list`]) and nowhere else.
 
+pub mod attachment;
 pub mod chat;
 pub mod conversation_list;
 pub mod diagnostics;
@@ -24,9 +25,10 @@ pub mod time;
 pub mod tool;
 pub mod transcript;
 
+pub use attachment::Attachment;
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use event::{Event, EventBody, Notice, Position};
-pub use id::{CallId, ConversationId, IntentId, MemoryId, MessageId, UserId};
+pub use id::{AttachmentId, CallId, ConversationId, IntentId, MemoryId, MessageId, UserId};
 pub use interaction::Interaction;
 pub use json::Json;
 pub use memory::Memory;

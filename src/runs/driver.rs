@@ -2,7 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{sync::oneshot, time::Instant};
+use futures::FutureExt;
+use tokio::{
+    sync::oneshot,
+    time::{Instant, sleep},
+};
 
 use super::{
     Inner,
@@ -32,8 +36,30 @@ const STORE_AFTER: usize = 1000;
 
 /// Drives a run until it ends or waits for a person, which is committed when this returns.
 pub(super) async fn drive(runs: &Inner, run: RunKey, place: &mut Place) {
+    wait_for_tools(runs, run, place).await;
     if let Some(driver) = Driver::prepare(runs, run).await {
         driver.drive(place).await;
+    }
+}
+
+/// The first runs after a start wait a little for tools that are still to come.
+async fn wait_for_tools(runs: &Inner, run: RunKey, place: &Place) {
+    let settled = runs.tools.settled();
+    tokio::pin!(settled);
+    if settled.as_mut().now_or_never().is_some() {
+        return;
+    }
+    let message = "Waiting for tools...".into();
+    runs.journal
+        .append(run, vec![EventBody::Status { message }])
+        .await;
+    tokio::select! {
+        () = settled => {}
+        () = sleep(seconds(runs.timeouts.mcp_start_seconds)) => {
+            tracing::warn!("an answer is begun without the tools of MCP servers that have not listed them yet");
+        }
+        () = place.stop.cancelled() => {}
+        () = runs.shutdown.cancelled() => {}
     }
 }
 
@@ -111,7 +137,7 @@ impl<'a> Driver<'a> {
             history,
             prompt,
             awaited: Awaited::Nothing,
-            working: Working::new(run, runs.journal.clone(), runs.limits.payload_bytes),
+            working: Working::new(run, runs.journal.clone(), runs.limits.clone()),
             recorder: Recorder::new(
                 run,
                 runs.journal.clone(),

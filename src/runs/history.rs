@@ -289,6 +289,7 @@ mod tests {
             progress: None,
             output: output.map(Into::into),
             payload: None,
+            attachments: Vec::new(),
             started_at: None,
             ended_at: None,
         }))

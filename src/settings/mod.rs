@@ -149,6 +149,10 @@ pub struct Limits {
     pub diagnostics_bytes: usize,
     /// Answers of a conversation that there are diagnostics of: the newest.
     pub diagnostics_answers: usize,
+    /// One file that a tool gives.
+    pub attachment_bytes: usize,
+    /// Files that a tool may give in one call.
+    pub attachments: usize,
     /// Conversations in one page of the list.
     pub conversations_page: usize,
     /// Messages in one page of a conversation.
@@ -175,6 +179,8 @@ pub struct Timeouts {
     pub run_seconds: f64,
     /// Between two signs of life on an event stream. Proxies cut what is silent for longer than 15 or so.
     pub heartbeat_seconds: f64,
+    /// For MCP servers that have not said yet which tools they have, before an answer is begun without them.
+    pub mcp_start_seconds: f64,
     /// For runs to end when the server is asked to stop.
     pub shutdown_seconds: f64,
     /// For an answer to whoever asked for all of it at once; then they are told where to find it.
@@ -242,6 +248,8 @@ impl Default for Limits {
             payload_bytes: 1 << 20,
             diagnostics_bytes: 256 << 10,
             diagnostics_answers: 50,
+            attachment_bytes: 8 << 20,
+            attachments: 16,
             conversations_page: 40,
             messages_page: 20,
             messages_page_bytes: 256 << 10,
@@ -259,6 +267,7 @@ impl Default for Timeouts {
             silence_seconds: 60.0,
             run_seconds: 3600.0,
             heartbeat_seconds: 10.0,
+            mcp_start_seconds: 5.0,
             shutdown_seconds: 5.0,
             batch_seconds: 300.0,
             // Who waits for less still looks.
@@ -416,6 +425,7 @@ impl Settings {
             ("timeouts.silence_seconds", self.timeouts.silence_seconds),
             ("timeouts.run_seconds", self.timeouts.run_seconds),
             ("timeouts.heartbeat_seconds", self.timeouts.heartbeat_seconds),
+            ("timeouts.mcp_start_seconds", self.timeouts.mcp_start_seconds),
             ("timeouts.shutdown_seconds", self.timeouts.shutdown_seconds),
             ("timeouts.batch_seconds", self.timeouts.batch_seconds),
             ("timeouts.long_answer_seconds", self.timeouts.long_answer_seconds),

@@ -8,11 +8,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 
 use crate::protocol::{
-    AssistantMessage, CallId, ConversationId, ConversationList, ConversationSummary, Event, EventBody,
-    Judged, Memory, MemoryId, Message, MessageId, OlderMessages, Payload, PayloadRef, Position, RunStatus,
-    Timestamp, Transcript, UserId,
+    AssistantMessage, Attachment, AttachmentId, CallId, ConversationId, ConversationList,
+    ConversationSummary, Event, EventBody, Judged, Memory, MemoryId, Message, MessageId, OlderMessages,
+    Payload, PayloadRef, Position, RunStatus, Timestamp, Transcript, UserId,
     conversation_list::ListCursor,
     intent::{ApprovalAnswer, Continue, Judge, Regenerate, SendMessage, Started, TakeAction},
 };
@@ -74,6 +75,11 @@ pub enum Change {
         run: RunKey,
         call: RecordedCall,
         keep_runs: usize,
+    },
+    /// A file that a tool of a run has given. An event or a message that names it comes after it.
+    Attach {
+        run: RunKey,
+        attachment: StoredAttachment,
     },
     /// A run waits for a person: its events so far, and what it has come to. Nothing works on it until the person answers.
     Pause {
@@ -166,6 +172,13 @@ pub struct StoredConversation {
     pub summary: ConversationSummary,
     pub model: Option<String>,
     pub created_at: Timestamp,
+}
+
+/// A file that a tool has given, with what is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredAttachment {
+    pub attachment: Attachment,
+    pub data: Bytes,
 }
 
 /// A person's answer to whether a tool call may begin.
@@ -354,6 +367,12 @@ pub trait Storage: Send + Sync + 'static {
         user_id: UserId,
         conversation_id: ConversationId,
     ) -> Result<Vec<Judged>, StorageError>;
+    /// A file that a tool has given, with what is in it.
+    async fn attachment(
+        &self,
+        user_id: UserId,
+        id: AttachmentId,
+    ) -> Result<Option<StoredAttachment>, StorageError>;
 
     /// The tools that a person has allowed once for all in a conversation.
     async fn allowed_tools(

@@ -3,6 +3,7 @@
 //! A tool says what it is called, what it takes and what it is doing; it is given its input and gives a text for the model.
 //! When it is run, how long it may take and what becomes of its output is decided elsewhere: in `agent` and [`execute`].
 
+mod attachment;
 mod built_in;
 pub mod calculate;
 pub mod current_time;

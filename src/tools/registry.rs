@@ -2,6 +2,8 @@
 
 use std::{collections::HashSet, fmt, sync::Arc};
 
+use futures::future::{BoxFuture, join_all};
+
 use super::{AnyTool, Tool, Typed};
 use crate::{
     agent::{Plan, Toolbox},
@@ -19,6 +21,11 @@ pub struct Registry {
 pub trait ToolSource: Send + Sync {
     /// Those that there are now.
     fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
+
+    /// Ready when it is known for the first time which there are, or that this can't be known now.
+    fn settled(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
 /// The tools that a run may use.
@@ -66,6 +73,11 @@ impl Registry {
     pub fn with_source(mut self, source: Arc<dyn ToolSource>) -> Self {
         self.sources.push(source);
         self
+    }
+
+    /// Ready when all sources have said, once since the start, which tools they have.
+    pub async fn settled(&self) {
+        join_all(self.sources.iter().map(|source| source.settled())).await;
     }
 
     /// What a run is offered.

@@ -30,7 +30,7 @@ use std::{
 use futures::FutureExt;
 use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
 
-use super::{browser, erase::Erase, not_found, transcript};
+use super::{browser, erase::Erase, markdown, not_found, transcript};
 
 /// Makes a view, once it is here.
 pub type Code = Arc<dyn Fn() -> AnyView + Send + Sync>;
@@ -59,6 +59,18 @@ pub fn lazy_part<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
     load: impl Fn() -> F + Send + Sync + 'static,
 ) -> AnyView {
     Lazy::new(load).show(false)
+}
+
+/// Goes on once something lazy is here, or could not be had: at once, if it is here already.
+pub fn when_here<T: 'static>(
+    mut loading: Pin<Box<dyn Future<Output = Result<T, NotLoaded>>>>,
+    go_on: impl FnOnce(Result<T, NotLoaded>) + 'static,
+) {
+    // On the server it always is, in a browser from the second time on.
+    match (&mut loading).now_or_never() {
+        Some(result) => go_on(result),
+        None => spawn_local(async move { go_on(loading.await) }),
+    }
 }
 
 #[derive(Clone)]
@@ -94,13 +106,8 @@ impl Lazy {
     }
 
     fn load(&self) {
-        let mut loading = (self.load)();
-        // On the server it is always here, in a browser from the second time on.
-        if let Some(result) = (&mut loading).now_or_never() {
-            return self.loaded(result);
-        }
         let lazy = self.clone();
-        spawn_local(async move { lazy.loaded(loading.await) });
+        when_here((self.load)(), move |result| lazy.loaded(result));
     }
 
     fn loaded(&self, result: Result<Code, NotLoaded>) {
@@ -135,6 +142,7 @@ pub async fn prepare() {
         let is_there = |name: &str| browser::is_there(&["[data-lazy=", name, "]"].concat());
         let are_here = (!is_there("not_found") || not_found::load().await.is_ok())
             && (!is_there("tool") || transcript::load_tool().await.is_ok())
+            && (!is_there("colours") || markdown::load_colours().await.is_ok())
             && (!is_there("suggestions") || transcript::load_suggestions().await.is_ok())
             && (!is_there("sources") || transcript::load_sources().await.is_ok());
         if are_here {

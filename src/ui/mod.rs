@@ -24,6 +24,7 @@ mod drafts;
 mod each;
 mod erase;
 mod header;
+mod highlight;
 mod icons;
 mod lazy;
 mod live;

@@ -1,5 +1,6 @@
 //! A real server in the tests' process, over HTTP, at a scripted model server.
 
+mod attachments;
 mod batch;
 mod continuing;
 mod contract;
@@ -8,6 +9,7 @@ mod diagnostics;
 mod faults;
 mod forgeries;
 mod mcp;
+mod mcp_start;
 mod nginx;
 mod offers;
 mod openapi;

@@ -185,6 +185,7 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                         },
                         output: text.clone(),
                         payload: None,
+                        attachments: Vec::new(),
                         ended_at: AT,
                     },
                 };

@@ -16,14 +16,15 @@ use sqlx::{
 use tokio::sync::{Mutex, watch};
 
 use super::{
-    Change, Committed, LogPage, PageSize, RecordedCall, Storage, StorageError, StoredConversation, StoredRun,
-    Trouble,
+    Change, Committed, LogPage, PageSize, RecordedCall, Storage, StorageError, StoredAttachment,
+    StoredConversation, StoredRun, Trouble,
 };
 use crate::protocol::{
-    ConversationId, ConversationList, Judged, Memory, Message, MessageId, OlderMessages, Payload, PayloadRef,
-    Position, Timestamp, Transcript, UserId, conversation_list::ListCursor,
+    AttachmentId, ConversationId, ConversationList, Judged, Memory, Message, MessageId, OlderMessages,
+    Payload, PayloadRef, Position, Timestamp, Transcript, UserId, conversation_list::ListCursor,
 };
 
+mod attachments;
 mod calls;
 mod checkpoint;
 mod commit;
@@ -306,6 +307,15 @@ impl Storage for Sqlite {
     ) -> Result<Vec<Judged>, StorageError> {
         let mut tx = self.readers.begin().await?;
         payloads::verdicts(&mut tx, user_id, conversation_id).await
+    }
+
+    async fn attachment(
+        &self,
+        user_id: UserId,
+        id: AttachmentId,
+    ) -> Result<Option<StoredAttachment>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        attachments::attachment(&mut connection, user_id, id).await
     }
 
     async fn allowed_tools(

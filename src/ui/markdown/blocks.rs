@@ -37,12 +37,17 @@ fn one(node: Node, page: &Page) -> AnyView {
     match node.kind {
         Kind::Paragraph(pieces) => view! { <p>{inlines::growing(&pieces, page)}</p> }.erase(),
         Kind::Heading { level, pieces } => heading(level, &pieces, page),
-        Kind::Code { info, text } => {
+        Kind::Code { info, text, ended } => {
             let language = info
                 .as_deref()
                 .and_then(|info| info.split_whitespace().next())
                 .map(str::to_owned);
-            CodeBlock(CodeBlockProps { language, text }).erase()
+            CodeBlock(CodeBlockProps {
+                language,
+                text,
+                ended,
+            })
+            .erase()
         }
         Kind::Quote(nodes) => view! { <blockquote>{all(&nodes, page)}</blockquote> }.erase(),
         Kind::List { start, tight, items } => list(start, tight, &items, page),

@@ -4,12 +4,13 @@
 //! - [`node`]: the tree of nodes, a mirror of the blocks in which everything that can grow is a signal
 //! - [`text`]: a text node that follows a growing text
 //! - [`grow`]: lists and texts that grow at a cost that does not depend on their length
-//! - [`blocks`], [`inlines`], [`code`], [`footnotes`]: what it all looks like; [`scroll`]: what is too wide
+//! - [`blocks`], [`inlines`], [`code`] (in colours once it has ended: [`colours`]), [`footnotes`]: what it all looks like; [`scroll`]: what is too wide
 //!
 //! Text becomes text nodes and attributes, never HTML: there is nothing to sanitise.
 
 mod blocks;
 mod code;
+mod colours;
 mod footnotes;
 mod grow;
 mod inlines;
@@ -23,7 +24,7 @@ mod tests;
 
 use leptos::prelude::*;
 
-pub use self::{blocks::Cited, state::MarkdownState};
+pub use self::{blocks::Cited, colours::load_colours, state::MarkdownState};
 
 /// Shows a text, finished or growing.
 ///

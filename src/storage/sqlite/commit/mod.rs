@@ -18,6 +18,7 @@ mod approvals;
 mod calls;
 pub(super) mod conversations;
 mod intents;
+mod made;
 mod memories;
 mod offers;
 mod output;
@@ -79,6 +80,7 @@ impl Writer {
                 | Change::Store { run, .. }
                 | Change::Keep { run, .. }
                 | Change::Record { run, .. }
+                | Change::Attach { run, .. }
                 | Change::Pause { run, .. }
                 | Change::End { run, .. } => {
                     self.orphans.contains(&run.message_id) || batch.orphaned.contains(&run.message_id)
@@ -221,6 +223,7 @@ impl Batch {
             Change::Store { run, message } => self.store_output(connection, run, message).await,
             Change::Keep { run, payload } => self.keep(connection, run, payload).await,
             Change::Record { run, call, keep_runs } => self.record(connection, run, call, *keep_runs).await,
+            Change::Attach { run, attachment } => self.attach(connection, run, attachment).await,
             Change::Pause { run, events, message } => self.pause(connection, run, events, message).await,
             Change::Answer { user_id, approval } => self.answer(connection, *user_id, *approval).await,
             Change::Judge { user_id, intent, .. } => self.judge(connection, *user_id, intent).await,
