@@ -35,6 +35,8 @@ pub enum ErrorCode {
     IntentReused,
     /// 413: the request is longer than a limit.
     TooLarge,
+    /// 422: what the person is said to look at is not there.
+    InvalidContext,
     /// 500: a fault of Parlor.
     Internal,
     /// 503: storage does not work, or the server is stopping.
@@ -53,6 +55,7 @@ impl ErrorCode {
             Self::WrongMethod => 405,
             Self::RunActive | Self::NotContinuable | Self::IntentReused => 409,
             Self::TooLarge => 413,
+            Self::InvalidContext => 422,
             Self::Internal => 500,
             Self::Unavailable | Self::Unreachable => 503,
         }
@@ -69,6 +72,7 @@ impl ErrorCode {
             Self::NotContinuable => "not_continuable",
             Self::IntentReused => "intent_reused",
             Self::TooLarge => "too_large",
+            Self::InvalidContext => "invalid_context",
             Self::Internal => "internal",
             Self::Unavailable => "unavailable",
             Self::Unreachable => "unreachable",

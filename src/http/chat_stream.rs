@@ -25,7 +25,7 @@ use super::{
 use crate::{
     hub::{Follower, Topic},
     protocol::{
-        ConversationId, IntentId, MessageId, Position,
+        ConversationId, IntentId, MessageId, PageContext, Position,
         intent::{Continue, SendMessage},
     },
     storage::{LoggedEvent, RunKey, StoredRun},
@@ -43,7 +43,7 @@ pub struct ChatRequest {
     /// The model to answer, as `endpoint/model`.
     model: Option<String>,
     /// What the person is looking at.
-    context: Option<Value>,
+    context: Option<PageContext>,
     /// How the person said it.
     interaction_type: Option<String>,
     /// Not taken: the server has the history.
@@ -72,6 +72,7 @@ pub async fn start(
         user_message_id: MessageId::new(),
         text: request.message,
         model: request.model,
+        context: request.context,
     };
     let started = caller.app.runs.send(caller.user_id, intent, fingerprint).await?;
     stream(caller, started.assistant_message_id, Position(0)).await

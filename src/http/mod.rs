@@ -18,13 +18,15 @@ use tower_http::compression::{
 };
 
 use crate::{
-    hub::Hub, journal::Journal, providers::Models, runs::Runs, settings::Settings, storage::Storage,
+    hub::Hub, journal::Journal, literature::Literature, providers::Models, runs::Runs, settings::Settings,
+    storage::Storage,
 };
 
 mod caller;
 mod chat_stream;
 mod event_stream;
 mod form;
+mod literature;
 mod messages;
 mod page;
 mod panel;
@@ -35,6 +37,7 @@ mod security;
 
 pub use self::{
     caller::{Caller, caller, fingerprint},
+    literature::open as open_literature,
     panel::view as panel_view,
 };
 
@@ -47,6 +50,7 @@ pub struct AppState {
     pub hub: Arc<Hub>,
     pub runs: Runs,
     pub models: Arc<Models>,
+    pub literature: Literature,
     pub leptos: LeptosOptions,
     /// Cancelled when the server goes down: event streams end, so that they don't hold it up.
     pub shutdown: CancellationToken,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AskedCall, ConversationId, MessageId, PayloadRef, RunError, RunStatus, Source, SuggestedAction,
+    AskedCall, ConversationId, Json, MessageId, PayloadRef, RunError, RunStatus, Source, SuggestedAction,
     SuggestedValue, Timestamp, ToolProgress, ToolStatus, flat::Fields,
 };
 
@@ -24,6 +24,7 @@ impl Position {
 #[serde(try_from = "Fields")]
 pub struct Event {
     pub position: Position,
+    /// [`ConversationId::NONE`] if it concerns none.
     pub conversation_id: ConversationId,
     /// The run that the event belongs to; `None` for what concerns the conversation as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,6 +133,8 @@ pub enum EventBody {
     SuggestedActions { actions: Vec<SuggestedAction> },
     /// Where the answer has it from. It replaces what was said before.
     Sources { sources: Vec<Source> },
+    /// The person's literature is another one: how, as `literature::Change`. It is read by those who show it.
+    LiteratureChanged { change: Json },
     /// The run ended: the model finished.
     Complete { ended_at: Timestamp },
     /// The run ended: a person stopped it.

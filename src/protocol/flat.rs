@@ -15,8 +15,8 @@ use uuid::Uuid;
 
 use super::{
     AskedCall, AssistantMessage, ConversationId, ConversationList, ConversationSummary, Event, EventBody,
-    Json, Message, MessageBody, MessageId, Notice, OlderMessages, Part, PayloadRef, Position, RunError,
-    RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus, Transcript,
+    Json, Message, MessageBody, MessageId, Notice, OlderMessages, PageContext, Part, PayloadRef, Position,
+    RunError, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus, Transcript,
     chat::{ModelInfo, ModelList},
     intent::Started,
     json,
@@ -179,6 +179,7 @@ plain! {
     ModelList { models, problems; default };
     ModelInfo { id, name, endpoint };
     Started { conversation_id, user_message_id, assistant_message_id };
+    PageContext { current_page; active_tab, active_subtab, query, page, article_id, stream_id } with results;
     ToolProgress { stage, message; progress, data };
 }
 
@@ -230,6 +231,7 @@ impl TryFrom<Fields> for Event {
             "suggested_values" => fields!(flat => EventBody::SuggestedValues { values }),
             "suggested_actions" => fields!(flat => EventBody::SuggestedActions { actions }),
             "sources" => fields!(flat => EventBody::Sources { sources }),
+            "literature_changed" => fields!(flat => EventBody::LiteratureChanged { change }),
             "empty" => EventBody::Empty,
             _ => {
                 flat.blame(NotOurs::Unknown(kind));
@@ -445,6 +447,9 @@ mod tests {
                     url: text.clone(),
                 }],
             },
+            EventBody::LiteratureChanged {
+                change: Json::or_string(r#"{"article_removed":"11"}"#),
+            },
             EventBody::Complete { ended_at: at },
             EventBody::Cancelled { ended_at: at },
             EventBody::Error {
@@ -480,6 +485,7 @@ mod tests {
                 | EventBody::SuggestedValues { .. }
                 | EventBody::SuggestedActions { .. }
                 | EventBody::Sources { .. }
+                | EventBody::LiteratureChanged { .. }
                 | EventBody::Complete { .. }
                 | EventBody::Cancelled { .. }
                 | EventBody::Error { .. }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationId, IntentId, MessageId, flat::Fields};
+use super::{ConversationId, IntentId, MessageId, PageContext, flat::Fields};
 
 /// Send a message and have it answered. Makes the conversation if there is none with that id yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +15,9 @@ pub struct SendMessage {
     /// The model to answer, as `endpoint/model`; without it, the conversation's, else the default one.
     #[serde(default)]
     pub model: Option<String>,
+    /// What the person is looking at, if it is not the conversation alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<PageContext>,
 }
 
 /// Answer a person's message once more: a sibling of the answer that is there.

@@ -5,12 +5,14 @@
 //! *means* is here ([`transcript`], [`conversation_list`]) and nowhere else.
 
 pub mod chat;
+pub mod context;
 pub mod conversation_list;
 pub mod event;
 mod flat;
 pub mod id;
 pub mod intent;
 pub mod json;
+pub mod literature;
 pub mod memory;
 pub mod message;
 pub mod panel;
@@ -22,9 +24,10 @@ pub mod time;
 pub mod tool;
 pub mod transcript;
 
+pub use context::PageContext;
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use event::{Event, EventBody, Notice, Position};
-pub use id::{ConversationId, IntentId, MemoryId, MessageId, UserId};
+pub use id::{ConversationId, IntentId, MemoryId, MessageId, StreamId, UserId};
 pub use json::Json;
 pub use memory::Memory;
 pub use message::{

@@ -17,9 +17,12 @@ use crate::{
     clock,
     journal::JournalError,
     pages::{self, Known},
-    protocol::{AssistantMessage, EventBody, Message, MessageBody, ToolStatus, intent::ApprovalAnswer},
+    protocol::{
+        AssistantMessage, EventBody, Message, MessageBody, MessageId, ToolStatus, UserId,
+        intent::ApprovalAnswer,
+    },
     providers::{ModelEvent, ModelRequest},
-    storage::{Change, PageSize, RunKey, Storage, StorageError},
+    storage::{Change, Looking, PageSize, RunKey, Storage, StorageError},
 };
 
 /// After so many events, or a tenth of all if that is more, what a run has come to is stored in one piece: whoever opens a
@@ -61,13 +64,20 @@ impl<'a> Driver<'a> {
     async fn prepare(runs: &'a Inner, run: RunKey) -> Option<Self> {
         let read = || read(&*runs.storage, run);
         let (answer, history) = runs.insist("a run's conversation", read).await??;
-        let offer = runs.tools.offer();
+        let question = history.last().map(|message| message.id);
+        let read = || looking(&*runs.storage, run.user_id, question);
+        let looking = runs.insist("what the person looked at", read).await?;
+        let here = runs
+            .pages
+            .resolve(looking.as_ref().map(|looking| &looking.context));
+        let offer = runs.tools.offer_with(&here.tools);
         let read = || runs.storage.payloads(run.user_id, run.conversation_id);
         let payloads = runs.insist("what was made in a conversation", read).await?;
         let prompt = pages::system_prompt(
-            &pages::CHAT,
+            here.page,
             &Known {
                 now: clock::now(),
+                looking: looking.as_ref(),
                 payloads: &payloads,
                 tools: &offer.specs(),
                 instructions: &runs.agent.instructions,
@@ -255,6 +265,19 @@ async fn read(
         .older_messages(run.user_id, conversation_id, run.message_id, PageSize::WHOLE)
         .await?;
     Ok(history.map(|history| (answer, history.messages)))
+}
+
+/// What the person looked at when they wrote the message that the run answers: it is told of it, and has its tools, however late
+/// it is answered.
+async fn looking(
+    storage: &dyn Storage,
+    user_id: UserId,
+    question: Option<MessageId>,
+) -> Result<Option<Looking>, StorageError> {
+    match question {
+        Some(question) => storage.looking(user_id, question).await,
+        None => Ok(None),
+    }
 }
 
 fn length(event: &ModelEvent) -> usize {

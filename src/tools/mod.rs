@@ -12,7 +12,7 @@ pub mod mcp;
 pub mod memory;
 mod pace;
 mod payload;
-mod plain;
+pub mod plain;
 pub mod pubmed;
 mod registry;
 mod schema;
@@ -33,7 +33,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use self::{
-    built_in::built_in,
+    built_in::{built_in, pubmed},
     execute::execute,
     registry::{Offer, Registry, ToolSource},
 };

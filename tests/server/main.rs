@@ -3,6 +3,7 @@
 mod continuing;
 mod contract;
 mod faults;
+mod literature;
 mod mcp;
 mod nginx;
 mod payloads;

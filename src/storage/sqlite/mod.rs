@@ -15,14 +15,17 @@ use sqlx::{
 };
 use tokio::sync::{Mutex, watch};
 
-use super::{Change, Committed, LogPage, PageSize, Storage, StorageError, StoredRun, Trouble};
+use super::{Change, Committed, LogPage, Looking, PageSize, Storage, StorageError, StoredRun, Trouble};
 use crate::protocol::{
     ConversationId, ConversationList, Memory, Message, MessageId, OlderMessages, Payload, PayloadRef,
-    Position, Timestamp, Transcript, UserId, conversation_list::ListCursor,
+    Position, StreamId, Timestamp, Transcript, UserId,
+    conversation_list::ListCursor,
+    literature::{Library, ResearchStream, SavedArticle},
 };
 
 mod checkpoint;
 mod commit;
+mod literature;
 mod messages;
 mod payloads;
 mod read;
@@ -321,6 +324,34 @@ impl Storage for Sqlite {
     async fn memories(&self, user_id: UserId) -> Result<Vec<Memory>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         read::memories(&mut connection, user_id).await
+    }
+
+    async fn looking(&self, user_id: UserId, message_id: MessageId) -> Result<Option<Looking>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        literature::looking(&mut connection, user_id, message_id).await
+    }
+
+    async fn library(&self, user_id: UserId) -> Result<Library, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        literature::library(&mut tx, user_id).await
+    }
+
+    async fn saved_article(
+        &self,
+        user_id: UserId,
+        pmid: &str,
+    ) -> Result<Option<(SavedArticle, Vec<String>)>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        literature::saved_article(&mut connection, user_id, pmid).await
+    }
+
+    async fn stream(
+        &self,
+        user_id: UserId,
+        stream_id: StreamId,
+    ) -> Result<Option<ResearchStream>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        literature::stream(&mut connection, user_id, stream_id).await
     }
 
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError> {

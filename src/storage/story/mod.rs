@@ -2,6 +2,7 @@
 
 mod deletion;
 mod lists;
+mod literature;
 mod log;
 mod memories;
 mod pages;
@@ -39,6 +40,7 @@ fn turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> Turn {
         user_message_id: MessageId::new(),
         text: text.into(),
         model: Some("x/m".into()),
+        context: None,
     };
     let run = RunKey {
         user_id,
@@ -46,6 +48,7 @@ fn turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> Turn {
         message_id: MessageId::new(),
     };
     let start = Start {
+        looking: None,
         run: run.message_id,
         default_model: "x/default".into(),
         fingerprint: text.into(),

@@ -37,7 +37,7 @@ pub struct Eutils {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Hits {
     pub total: u64,
-    /// The first of them.
+    /// Those that were asked for.
     pub ids: Vec<String>,
 }
 
@@ -61,8 +61,15 @@ impl Eutils {
         })
     }
 
-    pub async fn search(&self, query: &str, count: usize, sort: Sort) -> Result<Hits, ToolError> {
-        let count = count.to_string();
+    /// Searches, and gives `count` of what is found, from the `first` on, counted from 0.
+    pub async fn search(
+        &self,
+        query: &str,
+        first: usize,
+        count: usize,
+        sort: Sort,
+    ) -> Result<Hits, ToolError> {
+        let (first, count) = (first.to_string(), count.to_string());
         let sort = match sort {
             Sort::Relevance => "relevance",
             Sort::Date => "pub_date",
@@ -70,6 +77,7 @@ impl Eutils {
         let parameters = [
             ("retmode", "json"),
             ("term", query),
+            ("retstart", &first),
             ("retmax", &count),
             ("sort", sort),
         ];
@@ -121,7 +129,8 @@ impl Eutils {
     }
 }
 
-fn is_pmid(id: &str) -> bool {
+/// Whether it can be an article's number.
+pub fn is_pmid(id: &str) -> bool {
     (1..=10).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit())
 }
 

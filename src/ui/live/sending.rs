@@ -18,7 +18,7 @@ impl Live {
         self.unsent
             .update(|unsent| unsent.retain(|(place, _)| *place != from));
         let sending = self.with(|state| {
-            let sending = state.outbox.begin(from, text, model);
+            let sending = state.outbox.begin(from, text, model, None);
             kept::keep(&sending);
             let id = sending.intent.conversation_id;
             if let Some(begun) = sending.begun()

@@ -17,6 +17,7 @@ use crate::{
 mod approvals;
 pub(super) mod conversations;
 mod intents;
+mod literature;
 mod memories;
 mod output;
 mod turns;
@@ -267,6 +268,27 @@ impl Batch {
                     .await
             }
             Change::Forget { user_id, memory_id } => self.forget(connection, *user_id, *memory_id).await,
+            Change::SaveArticle {
+                user_id,
+                article,
+                summary,
+                limit,
+            } => {
+                self.save_article(connection, *user_id, article, summary, *limit)
+                    .await
+            }
+            Change::NoteArticle { user_id, pmid, note } => {
+                self.note_article(connection, *user_id, pmid, note).await
+            }
+            Change::RemoveArticle { user_id, pmid } => self.remove_article(connection, *user_id, pmid).await,
+            Change::KeepStream {
+                user_id,
+                stream,
+                limit,
+            } => self.keep_stream(connection, *user_id, stream, *limit).await,
+            Change::DeleteStream { user_id, stream_id } => {
+                self.delete_stream(connection, *user_id, *stream_id).await
+            }
         }
     }
 

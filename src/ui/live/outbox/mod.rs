@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     protocol::{
-        ConversationId, IntentId, MessageId, Transcript,
+        ConversationId, IntentId, MessageId, PageContext, Transcript,
         intent::{self, SendMessage, Started},
     },
     ui::place::Place,
@@ -80,7 +80,13 @@ impl Sending {
 
 impl Outbox {
     /// Takes a message and gives what is to be sent.
-    pub fn begin(&mut self, from: Place, text: String, model: Option<String>) -> Sending {
+    pub fn begin(
+        &mut self,
+        from: Place,
+        text: String,
+        model: Option<String>,
+        context: Option<PageContext>,
+    ) -> Sending {
         let again = self
             .returned
             .iter()
@@ -93,6 +99,7 @@ impl Outbox {
                 user_message_id: MessageId::new(),
                 text,
                 model,
+                context,
             },
         };
         self.returned.retain(|sending| sending.from != from);
