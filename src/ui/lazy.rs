@@ -30,7 +30,7 @@ use std::{
 use futures::FutureExt;
 use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
 
-use super::{browser, erase::Erase, not_found, transcript};
+use super::{browser, erase::Erase, literature, not_found, transcript, tray};
 
 /// Makes a view, once it is here.
 pub type Code = Arc<dyn Fn() -> AnyView + Send + Sync>;
@@ -136,6 +136,8 @@ pub async fn prepare() {
         let are_here = (!is_there("not_found") || not_found::load().await.is_ok())
             && (!is_there("tool") || transcript::load_tool().await.is_ok())
             && (!is_there("suggestions") || transcript::load_suggestions().await.is_ok())
+            && (!is_there("literature") || literature::load().await.is_ok())
+            && (!is_there("tray") || tray::load().await.is_ok())
             && (!is_there("sources") || transcript::load_sources().await.is_ok());
         if are_here {
             return;

@@ -4,6 +4,7 @@
 //! - [`live`]: the state that the stream of events keeps true, and the intents that change it
 //! - [`chat`]: the one layout, with [`sidebar`], [`header`], [`transcript`], [`welcome`] and [`composer`] in it
 //! - [`panel`]: what tools and the model have made, beside the conversation
+//! - [`literature`]: a page of its own, beside which one talks in the [`tray`]
 //! - [`markdown`]: text of a model as views that follow it while it grows
 //! - [`lazy`]: views whose code is loaded when they are first shown
 //! - [`browser`]: the only module here that knows whether it runs in one
@@ -22,6 +23,7 @@ mod erase;
 mod header;
 mod icons;
 mod lazy;
+mod literature;
 mod live;
 pub mod markdown;
 mod models;
@@ -34,6 +36,7 @@ mod sidebar;
 mod theme;
 mod toast;
 mod transcript;
+mod tray;
 mod welcome;
 mod when;
 

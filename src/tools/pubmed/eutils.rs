@@ -69,18 +69,21 @@ impl Eutils {
         count: usize,
         sort: Sort,
     ) -> Result<Hits, ToolError> {
-        let (first, count) = (first.to_string(), count.to_string());
+        let first = (first > 0).then(|| first.to_string());
+        let count = count.to_string();
         let sort = match sort {
             Sort::Relevance => "relevance",
             Sort::Date => "pub_date",
         };
-        let parameters = [
+        let mut parameters = vec![
             ("retmode", "json"),
             ("term", query),
-            ("retstart", &first),
             ("retmax", &count),
             ("sort", sort),
         ];
+        if let Some(first) = &first {
+            parameters.push(("retstart", first));
+        }
         let url = self.url("esearch.fcgi", &parameters)?;
         let answer: Searched = self.service.ask_json(self.service.http().get(url)).await?;
         let found = answer.esearchresult;

@@ -3,7 +3,7 @@
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
-    Live, Phase,
+    LiteratureNews, Live, Phase,
     link::{Effect, Input, Link, Ms, Status},
     lost::lost,
 };
@@ -169,6 +169,9 @@ impl Live {
                     if matches!(event.body, EventBody::ConversationCreated { .. }) {
                         created.push(event.conversation_id);
                     }
+                    if let EventBody::LiteratureChanged { change } = &event.body {
+                        self.literature_changed(Some((event.position, change.clone())));
+                    }
                     if let Some(payload) = made(event.body) {
                         self.made.set(Some((event.conversation_id, payload)));
                     }
@@ -187,6 +190,12 @@ impl Live {
         }
         if lost {
             self.restart();
+        }
+    }
+
+    fn literature_changed(self, change: LiteratureNews) {
+        if let Some(reader) = self.reader.get_value() {
+            reader.run(change);
         }
     }
 
@@ -223,6 +232,7 @@ impl Live {
                 if let (Ok(list), true) = (list, answered) {
                     self.with(|state| state.forget(&known));
                     self.begin_again(place, list, transcript);
+                    self.literature_changed(None);
                     break;
                 }
                 self.status.set(Status::Lost);
