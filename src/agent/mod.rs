@@ -11,7 +11,7 @@ use self::{
 };
 use crate::{
     protocol::{
-        AssistantMessage, EventBody, Part, RunError, RunStatus, Timestamp, ToolProgress,
+        AssistantMessage, EventBody, Part, Payload, RunError, RunStatus, Timestamp, ToolProgress,
         transcript::apply_to_run,
     },
     providers::{FinishReason, ModelError, ModelErrorKind, ModelEvent},
@@ -21,11 +21,15 @@ mod calls;
 pub mod control;
 mod ends;
 mod said;
+mod workshop;
 
 pub use calls::{Asked, Done, Plan, Toolbox};
+pub use workshop::{TextOnly, Workshop};
 
 #[cfg(test)]
 mod calls_tests;
+#[cfg(test)]
+mod said_tests;
 #[cfg(test)]
 mod tests;
 
@@ -47,12 +51,15 @@ pub struct Agent {
     phase: Phase,
     retries: u32,
     tools: Arc<dyn Toolbox>,
+    workshop: Arc<dyn Workshop>,
     /// How many calls of the model may ask for tools.
     max_iterations: usize,
     /// The tool calls that the model is asking for in the present answer.
     asked: Vec<Asked>,
     /// Takes out of the present answer what is not for the person.
     filter: ControlFilter,
+    /// The person has been told that something is being written for the panel.
+    is_writing: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +124,8 @@ pub enum Effect {
     Wait(Duration),
     /// Add this to the run's log.
     Log(EventBody),
+    /// Keep what the model has made for the panel. What is logged next names it.
+    Keep(Payload),
     /// Run a tool, then say [`Input::ToolEnded`]. Its start is logged, which must be committed before it begins.
     Run {
         index: usize,
@@ -140,10 +149,19 @@ impl Agent {
             phase: Phase::Calling,
             retries: 0,
             tools,
+            workshop: Arc::new(TextOnly),
             max_iterations,
             asked: Vec::new(),
             filter: ControlFilter::new(Vec::new(), control::DEFAULT_LIMIT),
+            is_writing: false,
         }
+    }
+
+    /// The same, on a page that lets the model make more than text.
+    #[must_use]
+    pub fn at(mut self, workshop: Arc<dyn Workshop>) -> Self {
+        self.workshop = workshop;
+        self
     }
 
     /// What the run has produced.
@@ -210,7 +228,9 @@ impl Agent {
             ModelEvent::Text(text) => {
                 let mut items = Vec::new();
                 self.filter.push(&text, &mut items);
-                self.take_in(items)
+                let mut effects = self.take_in(items);
+                effects.extend(self.says_what_is_written());
+                effects
             }
             ModelEvent::ToolCall { index, id, name } => self.begins_to_ask(index, id, name),
             ModelEvent::ToolArguments { index, delta } => {
@@ -249,7 +269,8 @@ impl Agent {
     /// Calls the model, to fill the next node.
     fn think(&mut self) -> Vec<Effect> {
         self.node = self.message.nodes.len();
-        self.filter = said::filter_for(&self.message);
+        self.filter = said::filter_for(&self.message, self.workshop.markers());
+        self.is_writing = false;
         self.phase = Phase::Calling;
         self.retries = 0;
         let status = EventBody::Status {

@@ -33,6 +33,8 @@ pub enum ErrorCode {
     NotContinuable,
     /// 409: this intent's id was used before, for something else.
     IntentReused,
+    /// 409: this action was taken already, or is offered no more.
+    ActionSpent,
     /// 413: the request is longer than a limit.
     TooLarge,
     /// 422: what the person is said to look at is not there.
@@ -53,7 +55,7 @@ impl ErrorCode {
             Self::Forbidden => 403,
             Self::NotFound => 404,
             Self::WrongMethod => 405,
-            Self::RunActive | Self::NotContinuable | Self::IntentReused => 409,
+            Self::RunActive | Self::NotContinuable | Self::IntentReused | Self::ActionSpent => 409,
             Self::TooLarge => 413,
             Self::InvalidContext => 422,
             Self::Internal => 500,
@@ -71,6 +73,7 @@ impl ErrorCode {
             Self::RunActive => "run_active",
             Self::NotContinuable => "not_continuable",
             Self::IntentReused => "intent_reused",
+            Self::ActionSpent => "action_spent",
             Self::TooLarge => "too_large",
             Self::InvalidContext => "invalid_context",
             Self::Internal => "internal",

@@ -8,7 +8,7 @@ use server_fn::codec::{GetUrl, Json};
 use super::{ApiError, codec::Ask};
 use crate::protocol::{
     ConversationId, ConversationList, Json as Raw, MessageId, OlderMessages, PanelView, RunStatus, StreamId,
-    Timestamp, Transcript,
+    Timestamp, Transcript, Verdict,
     chat::ModelList,
     conversation_list::ListCursor,
     intent::{self, Started},
@@ -168,6 +168,28 @@ pub async fn older_messages(
 pub async fn payload(conversation_id: ConversationId, payload_id: String) -> Result<PanelView, ApiError> {
     let caller = crate::http::caller()?;
     caller.answer(crate::http::panel_view(&caller, conversation_id, &payload_id).await)
+}
+
+/// Accepts or rejects what was proposed. Gives the verdict that counts: the first.
+#[server(prefix = "/rpc", endpoint = "judge_payload", protocol = Ask<Json>)]
+pub async fn judge_payload(intent: intent::Judge) -> Result<Verdict, ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(crate::http::judge_payload(&caller, intent).await)
+}
+
+/// Notes that a suggested action was taken on the page.
+#[server(prefix = "/rpc", endpoint = "take_action", protocol = Ask<Json>)]
+pub async fn take_action(intent: intent::TakeAction) -> Result<(), ApiError> {
+    let caller = crate::http::caller()?;
+    let fingerprint = crate::http::fingerprint(&intent)?;
+    let user_id = caller.user_id;
+    caller
+        .change(crate::storage::Change::TakeAction {
+            user_id,
+            intent,
+            fingerprint,
+        })
+        .await
 }
 
 /// A page of the list of conversations: the newest ones, or those after `before`.

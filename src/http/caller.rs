@@ -170,6 +170,10 @@ impl From<JournalError> for ApiError {
                 ErrorCode::IntentReused,
                 "This request's id was used before, for something else. Nothing was changed; send it with a new id.",
             ),
+            JournalError::Refused(Refusal::ActionSpent) => Self::new(
+                ErrorCode::ActionSpent,
+                "This was done already, or is not offered any more. Nothing was changed.",
+            ),
             JournalError::Refused(Refusal::MemoryFull) => Self::new(
                 ErrorCode::TooLarge,
                 "As much is remembered as may be (setting limits.memories). Nothing was changed; delete something first.",

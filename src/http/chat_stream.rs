@@ -19,7 +19,8 @@ use super::{
     AppState, Caller,
     caller::{fingerprint, not_found},
     event_stream::{self, Projection},
-    payload::LastEvent,
+    interaction::HowSaid,
+    payload::{self, LastEvent},
     problem::{self, Problem, bad_request},
 };
 use crate::{
@@ -44,8 +45,8 @@ pub struct ChatRequest {
     model: Option<String>,
     /// What the person is looking at.
     context: Option<PageContext>,
-    /// How the person said it.
-    interaction_type: Option<String>,
+    #[serde(flatten)]
+    how_said: HowSaid,
     /// Not taken: the server has the history.
     #[serde(skip_serializing)]
     conversation_history: Option<Value>,
@@ -65,6 +66,7 @@ pub async fn start(
              conversation_id.",
         ));
     }
+    let interaction = request.how_said.read()?;
     let fingerprint = fingerprint(&request)?;
     let intent = SendMessage {
         intent_id: intent_id(&headers)?,
@@ -73,6 +75,7 @@ pub async fn start(
         text: request.message,
         model: request.model,
         context: request.context,
+        interaction,
     };
     let started = caller.app.runs.send(caller.user_id, intent, fingerprint).await?;
     stream(caller, started.assistant_message_id, Position(0)).await
@@ -148,7 +151,7 @@ async fn stream(caller: Caller, run: MessageId, after: Position) -> Result<Respo
     ))
 }
 
-fn intent_id(headers: &HeaderMap) -> Result<IntentId, Problem> {
+pub(super) fn intent_id(headers: &HeaderMap) -> Result<IntentId, Problem> {
     let Some(value) = headers.get(IDEMPOTENCY_KEY) else {
         return Ok(IntentId::new());
     };
@@ -185,7 +188,20 @@ impl Projection for OneRun {
                 .message(self.run.user_id, self.run.message_id)
                 .await
                 .ok()??;
-            let last = LastEvent::of(&logged.event, self.run, message.assistant()?);
+            let answer = message.assistant()?;
+            let made = match payload::shown_first(answer) {
+                Some(id) => {
+                    let RunKey {
+                        user_id,
+                        conversation_id,
+                        ..
+                    } = self.run;
+                    let payload = self.app.storage.payload(user_id, conversation_id, id).await;
+                    payload.ok()?
+                }
+                None => None,
+            };
+            let last = LastEvent::of(&logged.event, self.run, answer, made.as_ref());
             serde_json::to_string(&last).ok()
         };
         (with_payload.await.unwrap_or_else(|| logged.json.clone()), true)

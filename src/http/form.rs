@@ -12,7 +12,7 @@ use super::{AppState, Caller, caller::fingerprint};
 use crate::{
     api::{ApiError, ErrorCode},
     assets::Manifest,
-    protocol::{ConversationId, IntentId, MessageId, intent::SendMessage},
+    protocol::{ConversationId, IntentId, Interaction, MessageId, intent::SendMessage},
 };
 
 /// The composer's fields. The ids come with the page: the form sent twice is one message.
@@ -57,6 +57,7 @@ async fn done(caller: Caller, composed: &Composed) -> Result<String, ApiError> {
         text: composed.message.clone(),
         model: Some(composed.model.clone()).filter(|model| !model.is_empty()),
         context: None,
+        interaction: Interaction::TextInput,
     };
     caller
         .app

@@ -26,6 +26,7 @@ mod caller;
 mod chat_stream;
 mod event_stream;
 mod form;
+mod interaction;
 mod literature;
 mod messages;
 mod page;
@@ -38,7 +39,7 @@ mod security;
 pub use self::{
     caller::{Caller, caller, fingerprint},
     literature::open as open_literature,
-    panel::view as panel_view,
+    panel::{judge as judge_payload, view as panel_view},
 };
 
 /// What every handler can reach. Clones share everything.
@@ -73,6 +74,10 @@ pub fn router(app: AppState) -> Router {
         .route(
             "/api/conversations/{conversation_id}/payloads/{payload_id}",
             get(panel::get),
+        )
+        .route(
+            "/api/conversations/{conversation_id}/payloads/{payload_id}/verdict",
+            post(panel::judged),
         )
         .route("/api/events", get(event_stream::of_user))
         .route("/api/messages/{message_id}", get(messages::get))

@@ -6,7 +6,9 @@
 use serde::Serialize;
 
 use crate::{
-    protocol::{AssistantMessage, ConversationId, Event, Json, MessageId, PieceKind, ToolCall, ToolStatus},
+    protocol::{
+        self, AssistantMessage, ConversationId, Event, Json, MessageId, Part, PieceKind, ToolCall, ToolStatus,
+    },
     storage::RunKey,
 };
 
@@ -25,6 +27,8 @@ pub struct LastEvent<'a> {
 struct Payload<'a> {
     message: String,
     tool_history: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    custom_payload: Option<&'a protocol::Payload>,
     conversation_id: ConversationId,
     message_id: MessageId,
 }
@@ -39,17 +43,38 @@ struct Tool<'a> {
 }
 
 impl<'a> LastEvent<'a> {
-    pub fn of(event: &'a Event, run: RunKey, answer: &'a AssistantMessage) -> Self {
+    /// `made` is what [`shown_first`] names.
+    pub fn of(
+        event: &'a Event,
+        run: RunKey,
+        answer: &'a AssistantMessage,
+        made: Option<&'a protocol::Payload>,
+    ) -> Self {
         Self {
             event,
             payload: Payload {
                 message: message(answer),
                 tool_history: answer.tool_calls().map(tool).collect(),
+                custom_payload: made,
                 conversation_id: run.conversation_id,
                 message_id: run.message_id,
             },
         }
     }
+}
+
+/// Which of the things that an answer has made for the panel goes with it: the last one that a tool made, or, if none did, the
+/// last one that the model wrote.
+pub fn shown_first(answer: &AssistantMessage) -> Option<&str> {
+    let of_tools = answer.tool_calls().rev().find_map(|call| call.payload.as_ref());
+    let parts = answer.nodes.iter().rev().flat_map(|node| node.parts.iter().rev());
+    let mut of_model = parts.filter_map(|part| match part {
+        Part::Payload { payload } => Some(payload),
+        _ => None,
+    });
+    of_tools
+        .or_else(|| of_model.next())
+        .map(|payload| payload.payload_id.as_str())
 }
 
 /// All text, with `[[tool:N]]` where call N was made.
@@ -76,7 +101,45 @@ fn tool(call: &ToolCall) -> Tool<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Node, Part};
+    use crate::protocol::{Node, PayloadRef};
+
+    fn payload(id: &str) -> PayloadRef {
+        PayloadRef {
+            payload_id: id.into(),
+            kind: "table".into(),
+            summary: String::new(),
+        }
+    }
+
+    #[test]
+    fn what_a_tool_made_goes_before_what_the_model_wrote() {
+        let mut answer = AssistantMessage::started("x/m");
+        assert_eq!(shown_first(&answer), None);
+        let written = |id: &str| Part::Payload { payload: payload(id) };
+        answer.nodes.push(Node {
+            parts: vec![written("first"), written("second")],
+        });
+        assert_eq!(shown_first(&answer), Some("second"));
+        let call = |made: Option<&str>| {
+            Part::ToolCall(Box::new(ToolCall {
+                tool_use_id: String::new(),
+                index: 0,
+                tool: "make".into(),
+                input: Json::or_string("{}"),
+                label: String::new(),
+                detail: None,
+                status: ToolStatus::Complete,
+                progress: None,
+                output: None,
+                payload: made.map(payload),
+                started_at: None,
+                ended_at: None,
+            }))
+        };
+        let parts = vec![call(Some("third")), call(None), written("fourth")];
+        answer.nodes.insert(0, Node { parts });
+        assert_eq!(shown_first(&answer), Some("third"));
+    }
 
     #[test]
     fn a_mark_that_the_model_wrote_is_not_one() {

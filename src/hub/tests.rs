@@ -66,6 +66,7 @@ async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow
         text: "go".into(),
         model: None,
         context: None,
+        interaction: Default::default(),
     };
     let start = Start {
         looking: None,

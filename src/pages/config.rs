@@ -1,5 +1,10 @@
 //! What a page is to the assistant: who it is there, and what it can do there, by tab and subtab.
 
+use super::{
+    actions::{self, ClientAction},
+    payload_config::{self, PayloadConfig},
+};
+
 /// A page, as the assistant knows it.
 #[derive(Debug)]
 pub struct Page {
@@ -27,16 +32,23 @@ pub struct Subtab {
     pub scope: Scope,
 }
 
-/// What there is in a place beside what there is everywhere, by name.
+/// What there is in a place beside what there is everywhere.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
-    /// Tools, as the registry knows them.
+    /// Tools, by the names that the registry knows them by.
     pub tools: &'static [&'static str],
-    /// Types of payloads that the model can make.
-    pub payloads: &'static [&'static str],
-    /// Actions that the page performs.
-    pub actions: &'static [&'static str],
+    /// What the model may write for the panel.
+    pub payloads: &'static [&'static PayloadConfig],
+    /// What the page does when the person presses a button.
+    pub actions: &'static [&'static ClientAction],
 }
+
+/// What there is everywhere. Tools are the registry's to offer.
+const EVERYWHERE: Scope = Scope {
+    tools: &[],
+    payloads: &payload_config::EVERYWHERE,
+    actions: &actions::EVERYWHERE,
+};
 
 impl Scope {
     /// Nothing more than there is anyway.
@@ -47,13 +59,13 @@ impl Scope {
     };
 }
 
-/// What there is where a person is: of the page, its tab and its subtab, without repeats.
+/// What there is where a person is: everywhere, on the page, in its tab and in its subtab, without repeats.
 #[derive(Debug)]
 pub struct Here {
     pub page: &'static Page,
     pub tools: Vec<&'static str>,
-    pub payloads: Vec<&'static str>,
-    pub actions: Vec<&'static str>,
+    pub payloads: Vec<&'static PayloadConfig>,
+    pub actions: Vec<&'static ClientAction>,
 }
 
 impl Page {
@@ -67,27 +79,36 @@ impl Page {
         let tab = tab.and_then(|name| self.tab(name));
         let subtab = tab.zip(subtab).and_then(|(tab, name)| tab.subtab(name));
         let scopes = [
+            Some(EVERYWHERE),
             Some(self.scope),
             tab.map(|tab| tab.scope),
             subtab.map(|subtab| subtab.scope),
         ];
         let scopes: Vec<Scope> = scopes.into_iter().flatten().collect();
-        let all = |names: fn(&Scope) -> &'static [&'static str]| {
-            let mut all = Vec::new();
-            for name in scopes.iter().flat_map(names) {
-                if !all.contains(name) {
-                    all.push(*name);
-                }
-            }
-            all
-        };
+        let of = || scopes.iter();
         Here {
             page: self,
-            tools: all(|scope| scope.tools),
-            payloads: all(|scope| scope.payloads),
-            actions: all(|scope| scope.actions),
+            tools: once(of().flat_map(|scope| scope.tools), |name| name),
+            payloads: once(of().flat_map(|scope| scope.payloads), |config| {
+                config.payload_type
+            }),
+            actions: once(of().flat_map(|scope| scope.actions), |action| action.name),
         }
     }
+}
+
+/// Each once, by its name: the first.
+fn once<T: Copy + 'static>(
+    all: impl Iterator<Item = &'static T>,
+    name: impl Fn(&T) -> &'static str,
+) -> Vec<T> {
+    let mut once: Vec<T> = Vec::new();
+    for thing in all {
+        if !once.iter().any(|known| name(known) == name(thing)) {
+            once.push(*thing);
+        }
+    }
+    once
 }
 
 impl Tab {
@@ -99,7 +120,10 @@ impl Tab {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        payload_config::{QUERY_SUGGESTION, TABLE},
+        *,
+    };
 
     const fn tools(tools: &'static [&'static str]) -> Scope {
         Scope {
@@ -112,7 +136,7 @@ mod tests {
         name: "desk",
         identity: "You tidy up.",
         scope: Scope {
-            payloads: &["list"],
+            payloads: &[&QUERY_SUGGESTION, &TABLE],
             ..tools(&["sweep"])
         },
         tabs: &[
@@ -145,7 +169,9 @@ mod tests {
         for (tab, subtab, tools) in cases {
             let here = DESK.here(tab, subtab);
             assert_eq!(here.tools, tools, "{tab:?} {subtab:?}");
-            assert_eq!((&here.payloads[..], &here.actions[..]), (&["list"][..], &[][..]));
+            let payloads: Vec<&str> = here.payloads.iter().map(|config| config.payload_type).collect();
+            assert_eq!(payloads, ["text_document", "table", "chart", "query_suggestion"]);
+            assert_eq!(here.actions.len(), actions::EVERYWHERE.len());
         }
     }
 }

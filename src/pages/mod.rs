@@ -8,14 +8,19 @@
 //! - [`registry`]: the pages that there are, and a request's place among them
 //! - [`prompt`]: the system prompt; [`fenced`] keeps a page's content from becoming a part of it
 
+pub mod actions;
 mod config;
 mod fence;
+mod interactions;
+mod manifest;
+pub mod payload_config;
 mod prompt;
 mod registry;
 
 pub use self::{
     config::{Here, Page, Scope, Subtab, Tab},
     fence::fenced,
+    interactions::interactions,
     prompt::{Known, system_prompt},
     registry::{Built, ContextBuilder, ContextError, Pages},
 };
@@ -36,7 +41,7 @@ pub static LITERATURE: Page = Page {
          themselves. When they speak of “this”, they mean what is open there.",
     scope: Scope {
         tools: &["save_article", "list_saved_articles"],
-        payloads: &["query_suggestion"],
+        payloads: &[&payload_config::QUERY_SUGGESTION],
         actions: &[],
     },
     tabs: &[

@@ -5,9 +5,14 @@
 
 use jiff::{Timestamp, tz::TimeZone};
 
-use super::Page;
+use super::{
+    Page,
+    actions::{self, ClientAction},
+    manifest::manifest,
+    payload_config::{self, PayloadConfig},
+};
 use crate::{
-    protocol::{self, PayloadRef},
+    protocol::{self, Judged, PayloadRef},
     providers::ToolSpec,
     storage::Looking,
 };
@@ -18,16 +23,21 @@ pub struct Known<'a> {
     pub now: protocol::Timestamp,
     /// What the person looks at.
     pub looking: Option<&'a Looking>,
+    /// How the person said what they did not type.
+    pub interactions: &'a str,
     /// What was made for the panel in this conversation, oldest first.
     pub payloads: &'a [PayloadRef],
+    /// What the person has accepted and rejected of it.
+    pub verdicts: &'a [Judged],
     /// What the model may ask for.
     pub tools: &'a [ToolSpec],
+    /// What the model may write for the panel.
+    pub written: &'a [&'static PayloadConfig],
+    /// What the page does when the person presses a button.
+    pub actions: &'a [&'static ClientAction],
     /// What whoever runs this server wants of the assistant.
     pub instructions: &'a str,
 }
-
-/// Payloads beyond so many newest ones are not listed.
-const MOST_PAYLOADS: usize = 30;
 
 /// Tools whose findings an answer should name.
 const WITH_SOURCES: [&str; 3] = ["web_search", "fetch_webpage", "search_pubmed"];
@@ -49,8 +59,11 @@ pub fn system_prompt(page: &Page, known: &Known<'_>) -> String {
     let sections = [
         ("", page.identity.to_owned()),
         ("Context", context(known)),
-        ("Shown to the person earlier", manifest(known.payloads)),
-        ("What you can do", capabilities(known.tools)),
+        (
+            "Shown to the person earlier",
+            manifest(known.payloads, known.verdicts),
+        ),
+        ("What you can do", capabilities(known)),
         ("Instructions", instructions(known)),
         ("Guidelines", GUIDELINES.to_owned()),
     ];
@@ -73,7 +86,8 @@ fn context(known: &Known<'_>) -> String {
         let today = now.to_zoned(TimeZone::UTC);
         format!("Today is {} (UTC).", today.strftime("%A, %Y-%m-%d"))
     });
-    paragraphs([&today, known.looking.map_or("", |looking| &looking.text)])
+    let looking = known.looking.map_or("", |looking| &looking.text);
+    paragraphs([&today, looking, known.interactions])
 }
 
 /// Those of whoever runs this server, and the person's own for what they look at.
@@ -90,20 +104,20 @@ fn paragraphs<const N: usize>(texts: [&str; N]) -> String {
         .join("\n\n")
 }
 
-fn manifest(payloads: &[PayloadRef]) -> String {
-    let newest = &payloads[payloads.len().saturating_sub(MOST_PAYLOADS)..];
-    let line =
-        |payload: &PayloadRef| format!("- {} ({}): {}", payload.payload_id, payload.kind, payload.summary);
-    newest.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-fn capabilities(tools: &[ToolSpec]) -> String {
+fn capabilities(known: &Known<'_>) -> String {
     let finds = |tool: &ToolSpec| WITH_SOURCES.contains(&tool.name.as_str());
-    if tools.iter().any(finds) {
-        format!("{SUGGESTIONS}\n\n{SOURCES}")
-    } else {
-        SUGGESTIONS.to_owned()
+    let mut can = Vec::new();
+    if !known.written.is_empty() {
+        can.push(payload_config::instructions(known.written));
     }
+    can.push(SUGGESTIONS.to_owned());
+    if !known.actions.is_empty() {
+        can.push(actions::instructions(known.actions));
+    }
+    if known.tools.iter().any(finds) {
+        can.push(SOURCES.to_owned());
+    }
+    can.join("\n\n")
 }
 
 #[cfg(test)]
@@ -121,8 +135,12 @@ mod tests {
         Known {
             now: NOON,
             looking: None,
+            interactions: "",
             payloads,
+            verdicts: &[],
             tools,
+            written: &[],
+            actions: &actions::EVERYWHERE,
             instructions,
         }
     }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AskedCall, ConversationId, Json, MessageId, PayloadRef, RunError, RunStatus, Source, SuggestedAction,
-    SuggestedValue, Timestamp, ToolProgress, ToolStatus, flat::Fields,
+    AskedCall, ConversationId, Interaction, Json, MessageId, PayloadRef, RunError, RunStatus, Source,
+    SuggestedAction, SuggestedValue, Timestamp, ToolProgress, ToolStatus, Verdict, flat::Fields,
 };
 
 /// A place in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.
@@ -55,6 +55,9 @@ pub enum EventBody {
         expected_assistant_message_id: MessageId,
         parent_id: Option<MessageId>,
         text: String,
+        /// How the person said it.
+        #[serde(flatten)]
+        interaction: Interaction,
         created_at: Timestamp,
     },
     /// A run began: an answer to the message `parent_id`.
@@ -131,6 +134,13 @@ pub enum EventBody {
     SuggestedValues { values: Vec<SuggestedValue> },
     /// What the person may want done next. It replaces what was suggested before.
     SuggestedActions { actions: Vec<SuggestedAction> },
+    /// A suggested action was taken on the page: it is not offered any more.
+    ActionTaken {
+        /// Which of the answer's actions.
+        index: usize,
+    },
+    /// A person has accepted or rejected something that was made for the panel.
+    PayloadJudged { payload_id: String, verdict: Verdict },
     /// Where the answer has it from. It replaces what was said before.
     Sources { sources: Vec<Source> },
     /// The person's literature is another one: how, as `literature::Change`. It is read by those who show it.

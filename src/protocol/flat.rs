@@ -15,8 +15,9 @@ use uuid::Uuid;
 
 use super::{
     AskedCall, AssistantMessage, ConversationId, ConversationList, ConversationSummary, Event, EventBody,
-    Json, Message, MessageBody, MessageId, Notice, OlderMessages, PageContext, Part, PayloadRef, Position,
-    RunError, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus, Transcript,
+    Interaction, Json, Judged, Message, MessageBody, MessageId, Notice, OlderMessages, PageContext, Part,
+    PayloadRef, Position, RunError, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus, Transcript,
+    Verdict,
     chat::{ModelInfo, ModelList},
     intent::Started,
     json,
@@ -128,6 +129,7 @@ blank! {
     ConversationId: ConversationId(Uuid::nil()),
     MessageId: MessageId(Uuid::nil()),
     RunStatus: RunStatus::Failed,
+    Verdict: Verdict::Rejected,
     ToolStatus: ToolStatus::Unknown,
     RunError: RunError { code: String::new(), message: String::new(), hint: String::new() },
     PayloadRef: PayloadRef { payload_id: String::new(), kind: String::new(), summary: String::new() },
@@ -171,7 +173,7 @@ macro_rules! plain {
 plain! {
     Transcript {
         conversation_id, as_of, title, messages, elsewhere; model, earliest, active_leaf
-    } with deleted;
+    } with deleted, verdicts;
     OlderMessages { before, messages, elsewhere; earliest };
     Elsewhere { id, parent_id };
     ConversationList { as_of, conversations, has_more };
@@ -180,6 +182,7 @@ plain! {
     ModelInfo { id, name, endpoint };
     Started { conversation_id, user_message_id, assistant_message_id };
     PageContext { current_page; active_tab, active_subtab, query, page, article_id, stream_id } with results;
+    Judged { payload_id, verdict };
     ToolProgress { stage, message; progress, data };
 }
 
@@ -195,9 +198,12 @@ impl TryFrom<Fields> for Event {
             "conversation_read" => EventBody::ConversationRead,
             "conversation_deleted" => EventBody::ConversationDeleted,
             "leaf_selected" => fields!(flat => EventBody::LeafSelected { leaf_id }),
-            "user_message_saved" => fields!(flat => EventBody::UserMessageSaved {
-                user_message_id, expected_assistant_message_id, text, created_at; parent_id
-            }),
+            "user_message_saved" => {
+                let interaction = interaction(&mut flat);
+                fields!(flat => EventBody::UserMessageSaved {
+                    user_message_id, expected_assistant_message_id, text, created_at; parent_id
+                } with interaction)
+            }
             "run_started" => fields!(flat => EventBody::RunStarted { parent_id, model, created_at }),
             "run_continued" => fields!(flat => EventBody::RunContinued { created_at }),
             "status" => fields!(flat => EventBody::Status { message }),
@@ -230,6 +236,8 @@ impl TryFrom<Fields> for Event {
             "payload_made" => fields!(flat => EventBody::PayloadMade { node, part, payload }),
             "suggested_values" => fields!(flat => EventBody::SuggestedValues { values }),
             "suggested_actions" => fields!(flat => EventBody::SuggestedActions { actions }),
+            "action_taken" => fields!(flat => EventBody::ActionTaken { index }),
+            "payload_judged" => fields!(flat => EventBody::PayloadJudged { payload_id, verdict }),
             "sources" => fields!(flat => EventBody::Sources { sources }),
             "literature_changed" => fields!(flat => EventBody::LiteratureChanged { change }),
             "empty" => EventBody::Empty,
@@ -277,10 +285,39 @@ fn body(flat: &mut Fields) -> MessageBody {
                 model, status, nodes; activity, error, ended_at
             } with suggested_values, suggested_actions, sources))
         }
-        "user" => fields!(flat => MessageBody::User { text }),
+        "user" => {
+            let interaction = interaction(flat);
+            fields!(flat => MessageBody::User { text } with interaction)
+        }
         _ => {
             flat.blame(NotOurs::Unknown(role));
-            MessageBody::User { text: String::new() }
+            MessageBody::User {
+                text: String::new(),
+                interaction: Interaction::TextInput,
+            }
+        }
+    }
+}
+
+impl TryFrom<Fields> for Interaction {
+    type Error = NotOurs;
+
+    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+        let interaction = interaction(&mut flat);
+        flat.finish(interaction)
+    }
+}
+
+/// Messages from before there were others say nothing of it: they were typed.
+fn interaction(flat: &mut Fields) -> Interaction {
+    let kind: Option<String> = flat.take("interaction_type");
+    match kind.as_deref() {
+        None | Some("text_input") => Interaction::TextInput,
+        Some("value_selected") => Interaction::ValueSelected,
+        Some("action_executed") => fields!(flat => Interaction::ActionExecuted { action; data }),
+        Some(_) => {
+            flat.blame(NotOurs::Unknown(kind.unwrap_or_default()));
+            Interaction::TextInput
         }
     }
 }
@@ -356,6 +393,29 @@ mod tests {
         }
     }
 
+    fn pressed(data: Option<&str>) -> Interaction {
+        Interaction::ActionExecuted {
+            action: "save".into(),
+            data: data.map(Into::into),
+        }
+    }
+
+    fn said(interaction: Interaction) -> MessageBody {
+        MessageBody::User {
+            text: "hi".into(),
+            interaction,
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_of_it_was_typed_and_what_is_not_known_is_refused() {
+        let read = |json: &str| serde_json::from_str::<MessageBody>(json);
+        let old = read(r#"{"role":"user","text":"hi"}"#).unwrap();
+        assert_eq!(old, said(Interaction::TextInput));
+        assert!(read(r#"{"role":"user","text":"hi","interaction_type":"thought"}"#).is_err());
+        assert!(read(r#"{"role":"user","text":"hi","interaction_type":"action_executed"}"#).is_err());
+    }
+
     #[test]
     fn every_event_reads_back_as_what_was_written() {
         let (id, at, text) = (MessageId::new(), Timestamp(1), String::from("text"));
@@ -379,6 +439,7 @@ mod tests {
                 expected_assistant_message_id: MessageId::new(),
                 parent_id: None,
                 text: text.clone(),
+                interaction: pressed(Some("[1]")),
                 created_at: at,
             },
             EventBody::RunStarted {
@@ -441,6 +502,11 @@ mod tests {
                 payload: payload(),
             },
             EventBody::SuggestedActions { actions: Vec::new() },
+            EventBody::ActionTaken { index: 1 },
+            EventBody::PayloadJudged {
+                payload_id: text.clone(),
+                verdict: Verdict::Accepted,
+            },
             EventBody::Sources {
                 sources: vec![Source {
                     title: text.clone(),
@@ -484,6 +550,8 @@ mod tests {
                 | EventBody::PayloadMade { .. }
                 | EventBody::SuggestedValues { .. }
                 | EventBody::SuggestedActions { .. }
+                | EventBody::ActionTaken { .. }
+                | EventBody::PayloadJudged { .. }
                 | EventBody::Sources { .. }
                 | EventBody::LiteratureChanged { .. }
                 | EventBody::Complete { .. }
@@ -531,7 +599,10 @@ mod tests {
             url: "https://example.org".into(),
         });
         for body in [
-            MessageBody::User { text: "hi".into() },
+            said(Interaction::TextInput),
+            said(Interaction::ValueSelected),
+            said(pressed(None)),
+            said(pressed(Some(r#"{"a": "\""}"#))),
             MessageBody::Assistant(answer),
         ] {
             let message = Message {

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationId, IntentId, MessageId, PageContext, flat::Fields};
+use super::{ConversationId, IntentId, Interaction, MessageId, PageContext, Verdict, flat::Fields};
 
 /// Send a message and have it answered. Makes the conversation if there is none with that id yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +15,9 @@ pub struct SendMessage {
     /// The model to answer, as `endpoint/model`; without it, the conversation's, else the default one.
     #[serde(default)]
     pub model: Option<String>,
+    /// How the person said it.
+    #[serde(default)]
+    pub interaction: Interaction,
     /// What the person is looking at, if it is not the conversation alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<PageContext>,
@@ -56,6 +59,26 @@ impl ApprovalAnswer {
     pub fn allows(self) -> bool {
         self != Self::Deny
     }
+}
+
+/// Accept or reject something that was made for the panel. The first verdict stays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judge {
+    pub intent_id: IntentId,
+    pub conversation_id: ConversationId,
+    pub payload_id: String,
+    pub verdict: Verdict,
+}
+
+/// A suggested action was taken on the page: it is not offered any more, in no tab.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakeAction {
+    pub intent_id: IntentId,
+    pub conversation_id: ConversationId,
+    /// The answer that suggests it.
+    pub message_id: MessageId,
+    /// Which of its actions.
+    pub index: usize,
 }
 
 /// What became of an intent that starts a run.

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    MessageId, PayloadRef, Source, SuggestedAction, SuggestedValue, Timestamp, ToolCall, ToolStatus,
-    flat::Fields,
+    Interaction, MessageId, PayloadRef, Source, SuggestedAction, SuggestedValue, Timestamp, ToolCall,
+    ToolStatus, flat::Fields,
 };
 
 /// One message of a conversation.
@@ -26,7 +26,11 @@ pub struct Message {
 #[allow(clippy::large_enum_variant)]
 pub enum MessageBody {
     /// Written by the person.
-    User { text: String },
+    User {
+        text: String,
+        #[serde(flatten)]
+        interaction: Interaction,
+    },
     /// Produced by a run.
     Assistant(AssistantMessage),
 }
@@ -266,6 +270,16 @@ impl AssistantMessage {
         parts.filter_map(|part| match part {
             Part::ToolCall(call) => Some(&mut **call),
             Part::Thinking { .. } | Part::Text { .. } | Part::Payload { .. } => None,
+        })
+    }
+
+    /// All that was made for the panel.
+    pub fn payloads(&self) -> impl Iterator<Item = &PayloadRef> {
+        let parts = self.nodes.iter().flat_map(|node| &node.parts);
+        parts.filter_map(|part| match part {
+            Part::ToolCall(call) => call.payload.as_ref(),
+            Part::Payload { payload } => Some(payload),
+            Part::Thinking { .. } | Part::Text { .. } => None,
         })
     }
 

@@ -11,6 +11,7 @@ pub mod event;
 mod flat;
 pub mod id;
 pub mod intent;
+pub mod interaction;
 pub mod json;
 pub mod literature;
 pub mod memory;
@@ -28,13 +29,14 @@ pub use context::PageContext;
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use event::{Event, EventBody, Notice, Position};
 pub use id::{ConversationId, IntentId, MemoryId, MessageId, StreamId, UserId};
+pub use interaction::Interaction;
 pub use json::Json;
 pub use memory::Memory;
 pub use message::{
     AssistantMessage, Message, MessageBody, Node, Part, Piece, PieceKind, RunError, RunStatus,
 };
 pub use panel::PanelView;
-pub use payload::{Payload, PayloadRef};
+pub use payload::{Judged, Payload, PayloadRef, Verdict};
 pub use suggestion::{ActionHandler, ActionStyle, Source, SuggestedAction, SuggestedValue};
 pub use time::Timestamp;
 pub use tool::{AskedCall, Fraction, ToolCall, ToolProgress, ToolStatus};

@@ -11,12 +11,13 @@ use super::{
     awaited::Awaited,
     history,
     working::Working,
+    workshop::{self, Desk},
 };
 use crate::{
     agent::{Agent, Effect, Input, Timeout},
     clock,
     journal::JournalError,
-    pages::{self, Known},
+    pages::{self, Known, interactions},
     protocol::{
         AssistantMessage, EventBody, Message, MessageBody, MessageId, ToolStatus, UserId,
         intent::ApprovalAnswer,
@@ -42,6 +43,7 @@ struct Driver<'a> {
     run: RunKey,
     agent: Agent,
     toolbox: Arc<Allowed>,
+    desk: Arc<Desk>,
     /// The messages that lead to it, oldest first.
     history: Vec<Message>,
     /// What the model is told before all else.
@@ -73,24 +75,36 @@ impl<'a> Driver<'a> {
         let offer = runs.tools.offer_with(&here.tools);
         let read = || runs.storage.payloads(run.user_id, run.conversation_id);
         let payloads = runs.insist("what was made in a conversation", read).await?;
+        let read = || runs.storage.verdicts(run.user_id, run.conversation_id);
+        let verdicts = runs.insist("what was judged in a conversation", read).await?;
+        let storage = &*runs.storage;
+        let read = || workshop::made(storage, run.user_id, run.conversation_id, &history, &answer);
+        let made = runs.insist("what the model made", read).await?;
+        let desk = Desk::new(here.payloads, here.actions, runs.limits.payload_bytes, made);
         let prompt = pages::system_prompt(
             here.page,
             &Known {
                 now: clock::now(),
                 looking: looking.as_ref(),
+                interactions: &interactions(&history),
                 payloads: &payloads,
+                verdicts: &verdicts,
                 tools: &offer.specs(),
+                written: &desk.payloads,
+                actions: &desk.actions,
                 instructions: &runs.agent.instructions,
             },
         );
         let read = || runs.storage.allowed_tools(run.user_id, run.conversation_id);
         let always = runs.insist("what is allowed in a conversation", read).await?;
         let toolbox = Arc::new(Allowed::new(offer, always));
+        let desk = Arc::new(desk);
         Some(Self {
             runs,
             run,
-            agent: Agent::new(answer, toolbox.clone(), runs.agent.max_iterations),
+            agent: Agent::new(answer, toolbox.clone(), runs.agent.max_iterations).at(desk.clone()),
             toolbox,
+            desk,
             history,
             prompt,
             awaited: Awaited::Nothing,
@@ -112,6 +126,7 @@ impl<'a> Driver<'a> {
                         self.logged += 1;
                         self.runs.journal.append(self.run, vec![event]).await;
                     }
+                    Effect::Keep(payload) => self.runs.journal.keep(self.run, payload).await,
                     Effect::Call { with_tools } => self.call(with_tools),
                     Effect::Wait(wait) => self.awaited = Awaited::retry(wait),
                     Effect::Run { index, tool, input } => {
@@ -146,7 +161,7 @@ impl<'a> Driver<'a> {
         let answer = self.agent.message();
         let request = ModelRequest {
             model: answer.model.clone(),
-            messages: history::messages_for(&self.prompt, &self.history, answer),
+            messages: history::messages_for(&self.prompt, &self.history, answer, &self.desk),
             tools: if with_tools {
                 self.toolbox.offer().specs()
             } else {

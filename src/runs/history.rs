@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::workshop::Desk;
 use crate::{
     protocol::{AssistantMessage, Message, MessageBody, PieceKind, ToolCall, ToolStatus},
     providers::{ModelMessage, ToolUse},
@@ -13,27 +14,38 @@ const GO_ON: &str = "Your answer was cut off. Go on from exactly where it stops,
                      repeat any of it, do not begin anew, and do not mention this.";
 
 /// What the model is shown for an answer that has come to `begun`, `prompt` first. `history` leads to it, oldest first; answers that came to
-/// nothing are left out.
-pub(super) fn messages_for(prompt: &str, history: &[Message], begun: &AssistantMessage) -> Vec<ModelMessage> {
+/// nothing are left out. What the model has made for the panel stands where it wrote it, as `desk` knows it.
+pub(super) fn messages_for(
+    prompt: &str,
+    history: &[Message],
+    begun: &AssistantMessage,
+    desk: &Desk,
+) -> Vec<ModelMessage> {
     let mut messages = vec![ModelMessage::System(prompt.into())];
     for message in history {
         match &message.body {
-            MessageBody::User { text } => messages.push(ModelMessage::User(text.clone())),
-            MessageBody::Assistant(assistant) => said_and_done(assistant, &mut messages),
+            MessageBody::User { text, .. } => messages.push(ModelMessage::User(text.clone())),
+            MessageBody::Assistant(assistant) => said_and_done(assistant, desk, &mut messages),
         }
     }
-    said_and_done(begun, &mut messages);
+    said_and_done(begun, desk, &mut messages);
     go_on(&mut messages, begun);
     tell_apart(&mut messages);
     messages
 }
 
 /// What a run has said, and what its tools have given.
-fn said_and_done(assistant: &AssistantMessage, messages: &mut Vec<ModelMessage>) {
+fn said_and_done(assistant: &AssistantMessage, desk: &Desk, messages: &mut Vec<ModelMessage>) {
     let mut turn = Turn::default();
     for piece in assistant.pieces() {
         match piece.kind {
-            PieceKind::Thinking | PieceKind::Payload(_) => {}
+            PieceKind::Thinking => {}
+            PieceKind::Payload(payload) => {
+                if let Some(written) = desk.as_written(&payload.payload_id) {
+                    turn.ends_before(piece.key.0, messages);
+                    turn.say(&written);
+                }
+            }
             PieceKind::Text => {
                 turn.ends_before(piece.key.0, messages);
                 turn.say(&piece.texts.concat());
@@ -125,7 +137,7 @@ fn go_on(branch: &mut Vec<ModelMessage>, begun: &AssistantMessage) {
         .take_while(|piece| !matches!(piece.kind, PieceKind::Tool(_)));
     let mut thoughts = Vec::new();
     for piece in since_tools {
-        if piece.kind == PieceKind::Text {
+        if matches!(piece.kind, PieceKind::Text | PieceKind::Payload(_)) {
             branch.push(ModelMessage::User(GO_ON.into()));
             return;
         }
@@ -177,7 +189,10 @@ fn tell_apart(messages: &mut [ModelMessage]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Json, MessageId, Node, Part, Timestamp};
+    use crate::{
+        pages::payload_config::TABLE,
+        protocol::{Interaction, Json, MessageId, Node, Part, Payload, Timestamp},
+    };
 
     fn thinking(text: &str) -> Part {
         Part::Thinking { text: text.into() }
@@ -187,13 +202,38 @@ mod tests {
         Part::Text { text: text.into() }
     }
 
+    const TABLE_DATA: &str = r#"{"columns":["a"],"rows":[[1]]}"#;
+
+    fn desk_payload() -> Payload {
+        Payload {
+            payload_id: "abc12345".into(),
+            kind: "table".into(),
+            summary: "Table (1)".into(),
+            data: Json::or_string(TABLE_DATA),
+        }
+    }
+
+    /// Where a table was made.
+    fn desk() -> Desk {
+        Desk::new(vec![&TABLE], Vec::new(), 1000, vec![desk_payload()])
+    }
+
+    fn made() -> Part {
+        Part::Payload {
+            payload: desk_payload().reference(),
+        }
+    }
+
     /// What the model is shown when an answer with these nodes is continued.
     fn shown(nodes: &[&[Part]]) -> Vec<ModelMessage> {
         let question = Message {
             id: MessageId::new(),
             parent_id: None,
             created_at: Timestamp(0),
-            body: MessageBody::User { text: "Why?".into() },
+            body: MessageBody::User {
+                text: "Why?".into(),
+                interaction: Interaction::TextInput,
+            },
         };
         let mut begun = AssistantMessage::started("x/m");
         begun.nodes = nodes
@@ -202,7 +242,7 @@ mod tests {
                 parts: parts.to_vec(),
             })
             .collect();
-        let mut shown = messages_for("Be brief.", &[question], &begun);
+        let mut shown = messages_for("Be brief.", &[question], &begun, &desk());
         assert_eq!(shown.remove(0), ModelMessage::System("Be brief.".into()));
         shown
     }
@@ -318,6 +358,18 @@ mod tests {
     }
 
     #[test]
+    fn what_the_model_has_made_stands_where_it_wrote_it() {
+        let go_on = ModelMessage::User(GO_ON.into());
+        let written = format!("TABLE: {TABLE_DATA}");
+        let whole = shown(&[&[text("See:"), made(), text("That is")]]);
+        let said = ModelMessage::assistant(format!("See:\n\n{written}\n\nThat is"));
+        assert_eq!(whole[1..], [said, go_on.clone()]);
+        // Cut off right behind it, and nothing else was said.
+        let alone = shown(&[&[thinking("Hm."), made()]]);
+        assert_eq!(alone[1..], [ModelMessage::assistant(written), go_on]);
+    }
+
+    #[test]
     fn calls_with_the_same_id_are_told_apart() {
         let mut begun = AssistantMessage::started("x/m");
         let parts = vec![call("a", Some("x"), ToolStatus::Complete)];
@@ -326,7 +378,7 @@ mod tests {
             Node { parts: parts.clone() },
             Node { parts },
         ];
-        let shown = messages_for("", &[], &begun);
+        let shown = messages_for("", &[], &begun, &desk());
         let ids: Vec<Vec<&str>> = shown[1..]
             .iter()
             .step_by(2)

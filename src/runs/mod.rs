@@ -40,6 +40,7 @@ mod history;
 mod recovery;
 mod stop;
 mod working;
+mod workshop;
 
 pub use stop::StopError;
 

@@ -36,6 +36,7 @@ pub(super) fn hello() -> SendMessage {
         text: "hello".into(),
         model: Some("parlor/tour".into()),
         context: None,
+        interaction: Default::default(),
     }
 }
 

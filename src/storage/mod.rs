@@ -10,11 +10,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::protocol::{
-    AssistantMessage, ConversationId, ConversationList, Event, EventBody, Memory, MemoryId, Message,
+    AssistantMessage, ConversationId, ConversationList, Event, EventBody, Judged, Memory, MemoryId, Message,
     MessageId, OlderMessages, PageContext, Payload, PayloadRef, Position, RunStatus, StreamId, Timestamp,
     Transcript, UserId,
     conversation_list::ListCursor,
-    intent::{ApprovalAnswer, Continue, Regenerate, SendMessage, Started},
+    intent::{ApprovalAnswer, Continue, Judge, Regenerate, SendMessage, Started, TakeAction},
     literature::{Library, ResearchStream, SavedArticle},
 };
 
@@ -89,6 +89,18 @@ pub enum Change {
     Answer {
         user_id: UserId,
         approval: Approval,
+    },
+    /// A person accepts or rejects something that was made for the panel.
+    Judge {
+        user_id: UserId,
+        intent: Judge,
+        fingerprint: String,
+    },
+    /// A person has taken a suggested action on the page.
+    TakeAction {
+        user_id: UserId,
+        intent: TakeAction,
+        fingerprint: String,
     },
     /// A person allows a tool once for all in a conversation.
     AllowTool {
@@ -239,6 +251,8 @@ pub enum Refusal {
     NotContinuable,
     #[error("the id was used for something else")]
     IntentReused,
+    #[error("the action was taken already, or is offered no more")]
+    ActionSpent,
     #[error("as many things are remembered as may be")]
     MemoryFull,
     #[error("as many articles, or streams of research, are kept as may be")]
@@ -361,6 +375,13 @@ pub trait Storage: Send + Sync + 'static {
         user_id: UserId,
         conversation_id: ConversationId,
     ) -> Result<Vec<PayloadRef>, StorageError>;
+
+    /// What the person has accepted and rejected of it, in their order.
+    async fn verdicts(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Vec<Judged>, StorageError>;
 
     /// The tools that a person has allowed once for all in a conversation.
     async fn allowed_tools(

@@ -15,7 +15,7 @@ mod payload;
 pub mod plain;
 pub mod pubmed;
 mod registry;
-mod schema;
+pub mod schema;
 mod service;
 #[cfg(test)]
 mod service_tests;

@@ -3,6 +3,7 @@
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 
 use super::{
+    actions::PageActions,
     browser,
     composer::Composer,
     delete::Deletion,
@@ -66,6 +67,7 @@ fn begin(page: Page, places: Places) -> AnyView {
     provide_context(models);
     provide_context(Deletion::new());
     provide_context(Panel::new(live));
+    provide_context(PageActions::new());
     Effect::new(move |_| {
         live.start();
         models.start();

@@ -5,12 +5,14 @@
 //! - [`chat`]: the one layout, with [`sidebar`], [`header`], [`transcript`], [`welcome`] and [`composer`] in it
 //! - [`panel`]: what tools and the model have made, beside the conversation
 //! - [`literature`]: a page of its own, beside which one talks in the [`tray`]
+//! - [`actions`]: what the page does when an action that the model suggests is pressed
 //! - [`markdown`]: text of a model as views that follow it while it grows
 //! - [`lazy`]: views whose code is loaded when they are first shown
 //! - [`browser`]: the only module here that knows whether it runs in one
 //!
 //! Nothing here decides what an event means (that is `protocol`), nor what an intent does (that is the server).
 
+mod actions;
 mod browser;
 mod chat;
 mod clock;
@@ -29,6 +31,7 @@ pub mod markdown;
 mod models;
 mod not_found;
 mod notify;
+mod own;
 mod page;
 mod panel;
 mod place;

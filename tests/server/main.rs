@@ -3,9 +3,11 @@
 mod continuing;
 mod contract;
 mod faults;
+mod forgeries;
 mod literature;
 mod mcp;
 mod nginx;
+mod offers;
 mod payloads;
 mod refusals;
 mod resume;

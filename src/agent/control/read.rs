@@ -97,6 +97,7 @@ impl From<WrittenAction> for SuggestedAction {
                 .style
                 .and_then(|style| serde_json::from_value(style).ok())
                 .unwrap_or(ActionStyle::Secondary),
+            taken: false,
         }
     }
 }

@@ -82,6 +82,7 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                     expected_assistant_message_id: run,
                     parent_id: state.active_leaf,
                     text: text.clone(),
+                    interaction: Default::default(),
                     created_at: AT,
                 };
                 add(conversation_id, Some(run), saved);
@@ -415,7 +416,7 @@ fn the_branch_that_is_shown_ends_with_the_active_leaf() {
     let state = fold(Transcript::new(conversation_id), &events);
     let shown = |state: &Transcript| -> Vec<String> {
         let text = |message: &&Message| match &message.body {
-            MessageBody::User { text } => text.clone(),
+            MessageBody::User { text, .. } => text.clone(),
             MessageBody::Assistant(assistant) => assistant.text(),
         };
         state.branch().iter().map(text).collect()

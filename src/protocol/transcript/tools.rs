@@ -47,6 +47,7 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
             if begins(run, node, part)? {
                 let payload = payload.clone();
                 begin(run, node, Part::Payload { payload });
+                run.activity = None;
             }
             Some(RunTouched::Part { node, part, from: 0 })
         }

@@ -17,7 +17,7 @@ use tokio::sync::{Mutex, watch};
 
 use super::{Change, Committed, LogPage, Looking, PageSize, Storage, StorageError, StoredRun, Trouble};
 use crate::protocol::{
-    ConversationId, ConversationList, Memory, Message, MessageId, OlderMessages, Payload, PayloadRef,
+    ConversationId, ConversationList, Judged, Memory, Message, MessageId, OlderMessages, Payload, PayloadRef,
     Position, StreamId, Timestamp, Transcript, UserId,
     conversation_list::ListCursor,
     literature::{Library, ResearchStream, SavedArticle},
@@ -287,6 +287,15 @@ impl Storage for Sqlite {
     ) -> Result<Vec<PayloadRef>, StorageError> {
         let mut tx = self.readers.begin().await?;
         payloads::of_conversation(&mut tx, user_id, conversation_id).await
+    }
+
+    async fn verdicts(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Vec<Judged>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        payloads::verdicts(&mut tx, user_id, conversation_id).await
     }
 
     async fn allowed_tools(

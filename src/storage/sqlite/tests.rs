@@ -23,6 +23,7 @@ fn send(text: &str) -> (Change, RunKey) {
         text: text.into(),
         model: Some("x/m".into()),
         context: None,
+        interaction: Default::default(),
     };
     let start = Start {
         looking: None,

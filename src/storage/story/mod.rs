@@ -5,6 +5,7 @@ mod lists;
 mod literature;
 mod log;
 mod memories;
+mod offers;
 mod pages;
 mod turns;
 
@@ -41,6 +42,7 @@ fn turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> Turn {
         text: text.into(),
         model: Some("x/m".into()),
         context: None,
+        interaction: Default::default(),
     };
     let run = RunKey {
         user_id,

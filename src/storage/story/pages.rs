@@ -139,7 +139,7 @@ async fn a_branch_is_chosen_by_any_message_of_it() {
     let after = whole(&*storage, id).await.unwrap();
     let texts = |page: &Transcript| -> Vec<String> {
         let text = |message: &&Message| match &message.body {
-            MessageBody::User { text } => text.clone(),
+            MessageBody::User { text, .. } => text.clone(),
             MessageBody::Assistant(assistant) => assistant.text(),
         };
         page.branch().iter().map(text).collect()

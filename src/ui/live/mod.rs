@@ -14,6 +14,7 @@ mod list_rows;
 mod listing;
 mod loading;
 mod lost;
+mod offered;
 mod older;
 mod outbox;
 mod part;
@@ -337,6 +338,7 @@ impl State {
             created_at: browser::now(),
             body: MessageBody::User {
                 text: sending.intent.text.clone(),
+                interaction: sending.intent.interaction.clone(),
             },
         });
         let underway = match self.outbox.underway(id) {

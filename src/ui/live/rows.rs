@@ -10,8 +10,8 @@ use leptos::prelude::*;
 
 use super::{lost::Lost, older::Older, outbox::Underway, part::PartRow};
 use crate::protocol::{
-    AssistantMessage, ConversationId, Message, MessageBody, MessageId, RunError, RunStatus, Source,
-    SuggestedValue, Timestamp, Transcript,
+    AssistantMessage, ConversationId, Interaction, Judged, Message, MessageBody, MessageId, RunError,
+    RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, Transcript,
 };
 
 /// Whether there is something to show.
@@ -44,6 +44,8 @@ pub struct ConversationView {
     pub running: ArcRwSignal<Option<MessageId>>,
     /// What is on its way to the server: its run has not begun.
     pub underway: ArcRwSignal<Underway>,
+    /// What the person has accepted and rejected.
+    pub verdicts: ArcRwSignal<Vec<Judged>>,
     /// How often in a row it could not be brought up to date: what is shown may not be all.
     pub behind: ArcRwSignal<u32>,
     /// What only this page has.
@@ -72,6 +74,7 @@ pub struct LostRow {
 pub struct UserRow {
     pub id: MessageId,
     pub text: Arc<str>,
+    pub interaction: Interaction,
     pub created_at: Timestamp,
     /// The server has not confirmed it yet.
     pub pending: ArcRwSignal<bool>,
@@ -95,6 +98,7 @@ pub struct AnswerRow {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offers {
     pub values: Vec<SuggestedValue>,
+    pub actions: Vec<SuggestedAction>,
     pub sources: Vec<Source>,
 }
 
@@ -143,6 +147,7 @@ impl ConversationView {
             older: ArcRwSignal::default(),
             running: ArcRwSignal::default(),
             underway: ArcRwSignal::default(),
+            verdicts: ArcRwSignal::default(),
             behind: ArcRwSignal::default(),
             lost: ArcRwSignal::default(),
         }
@@ -203,6 +208,7 @@ impl ConversationView {
         set(&self.running, &transcript.active_run());
         self.sync_rows(transcript, pending, live);
         set(&self.earliest, &transcript.earliest);
+        set(&self.verdicts, &transcript.verdicts);
         set(&self.phase, &phase);
     }
 
@@ -274,9 +280,10 @@ impl Row {
     fn new(message: &Message, news: bool) -> Self {
         let (id, created_at) = (message.id, message.created_at);
         match &message.body {
-            MessageBody::User { text } => Self::User(UserRow {
+            MessageBody::User { text, interaction } => Self::User(UserRow {
                 id,
                 text: text.as_str().into(),
+                interaction: interaction.clone(),
                 created_at,
                 pending: ArcRwSignal::new(false),
             }),
@@ -317,6 +324,7 @@ impl AnswerRow {
         }
         let offers = Offers {
             values: assistant.suggested_values.clone(),
+            actions: assistant.suggested_actions.clone(),
             sources: assistant.sources.clone(),
         };
         set(&self.offers, &offers);

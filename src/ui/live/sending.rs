@@ -5,7 +5,7 @@ use leptos::{prelude::*, task::spawn_local};
 use super::{Live, kept, outbox::Settled};
 use crate::{
     api::{ApiError, error::ErrorCode, rpc},
-    protocol::{ConversationId, MessageId, intent::SendMessage},
+    protocol::{ConversationId, Interaction, MessageId, intent::SendMessage},
     ui::{browser, drafts, place::Place},
 };
 
@@ -13,14 +13,19 @@ const FIRST_DELAY_MS: f64 = 1000.0;
 const LONGEST_DELAY_MS: f64 = 15_000.0;
 
 impl Live {
-    /// Sends a message from where the person is. A new conversation begins with it.
+    /// Sends what the person has written where they are. A new conversation begins with it.
     pub fn send(self, from: Place, text: String, model: Option<String>) {
+        self.say(from, text, model, Interaction::TextInput);
+    }
+
+    /// Sends a message, whether the person wrote it or not.
+    pub fn say(self, from: Place, text: String, model: Option<String>, interaction: Interaction) {
         self.unsent
             .update(|unsent| unsent.retain(|(place, _)| *place != from));
         let looking = self.looking.get_value();
         let context = looking.map(|looking| untrack(|| looking.run(())));
         let sending = self.with(|state| {
-            let sending = state.outbox.begin(from, text, model, context);
+            let sending = state.outbox.begin(from, text, model, interaction, context);
             kept::keep(&sending);
             let id = sending.intent.conversation_id;
             if let Some(begun) = sending.begun()
@@ -139,6 +144,11 @@ impl Live {
             return;
         };
         kept::forget(message);
+        // Nobody has written what a button says.
+        if matches!(sending.intent.interaction, Interaction::ActionExecuted { .. }) {
+            self.toasts.say(error.message.clone());
+            return self.flush();
+        }
         drafts::put_back(sending.from, &sending.intent.text);
         self.unsent
             .update(|unsent| unsent.push((sending.from, error.message.clone())));

@@ -3,7 +3,8 @@
 //! Here is what every page needs: what is shown, when it opens and closes, its frame and the [`card`] in the text. What
 //! is in the frame has its code in a file of its own ([`content`]), which is loaded when it is first opened.
 //!
-//! - [`handlers`]: title and width by a payload's type
+//! - [`handlers`]: title and width by a payload's type, and what a page does with what is accepted
+//! - [`verdict`]: accepting and rejecting
 //! - [`width`]: making it wider and narrower
 //! - [`shown`]: what it shows, one file a kind
 
@@ -11,11 +12,13 @@ mod card;
 mod content;
 mod handlers;
 mod shown;
+mod verdict;
 mod width;
 
 use leptos::{html, prelude::*};
 
 pub use self::card::payload_card;
+use self::handlers::PageHandlers;
 use super::{
     browser, icons,
     lazy::lazy,
@@ -23,7 +26,7 @@ use super::{
     place::Place,
     when::When,
 };
-use crate::protocol::{ConversationId, PayloadRef};
+use crate::protocol::{ConversationId, PayloadRef, Verdict};
 
 /// The frame, for what moves the focus.
 const FRAME: &str = "#panel";
@@ -36,6 +39,8 @@ pub struct Panel {
     shown: RwSignal<Option<Shown>>,
     /// There is no room beside the conversation: it takes the whole screen.
     full: RwSignal<bool>,
+    /// What the page that is shown presents in its own way.
+    page: PageHandlers,
     live: Live,
 }
 
@@ -52,6 +57,7 @@ impl Panel {
         let panel = Self {
             shown: RwSignal::new(None),
             full: RwSignal::new(false),
+            page: PageHandlers::new(),
             live,
         };
         Effect::new(move |_| {
@@ -91,7 +97,7 @@ impl Panel {
     }
 
     /// Opens it because somebody wants to see that, who then is in it.
-    fn open(self, payload: PayloadRef) {
+    pub fn open(self, payload: PayloadRef) {
         if let Some(id) = self.live.place.get_untracked().conversation() {
             self.show(id, payload);
             browser::next_frame(|| browser::focus_selector(FRAME));
@@ -122,6 +128,18 @@ impl Panel {
             shown
                 .as_ref()
                 .is_some_and(|shown| shown.payload.payload_id == payload_id)
+        })
+    }
+
+    /// What the person has said of something that was made for the panel.
+    fn verdict(self, conversation_id: ConversationId, payload_id: &str) -> Memo<Option<Verdict>> {
+        let verdicts = self.live.view(conversation_id).verdicts;
+        let payload_id = payload_id.to_owned();
+        Memo::new(move |_| {
+            verdicts.with(|verdicts| {
+                let judged = verdicts.iter().find(|judged| judged.payload_id == payload_id);
+                judged.map(|judged| judged.verdict)
+            })
         })
     }
 

@@ -26,7 +26,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     let parts = row.parts.clone();
     let part = {
         let row = row.clone();
-        move |part: PartRow| show_part(&row, part)
+        move |part: PartRow| show_part(conversation_id, &row, part)
     };
     let doing = {
         let (run, parts) = (row.run.clone(), row.parts.clone());
@@ -86,16 +86,17 @@ fn use_go_on(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
     })
 }
 
-fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
+fn show_part(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) -> AnyView {
     let prefix = part_id(row.id, part.key);
     match part.kind.clone() {
         PartKind::Thinking => thinking(row, part, prefix),
         PartKind::Text => {
             view! { <div class="prose"><MarkdownView state=part.prose.show() prefix/></div> }.erase()
         }
-        PartKind::Payload(payload) => payload_card(payload),
+        PartKind::Payload(payload) => payload_card(conversation_id, payload),
         PartKind::Tool(call) => {
             let of = CallOf {
+                conversation_id,
                 message_id: row.id,
                 run: row.run.clone(),
             };

@@ -34,7 +34,7 @@ pub fn lost(row: LostRow) -> AnyView {
 
 fn message(message: &Message) -> AnyView {
     let (name, text, shown) = match &message.body {
-        MessageBody::User { text } => (
+        MessageBody::User { text, .. } => (
             "You",
             text.clone(),
             view! { <div class="question-text" dir="auto">{text.clone()}</div> }.erase(),

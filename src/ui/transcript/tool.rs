@@ -6,7 +6,7 @@ use leptos::{ev, prelude::*, wasm_bindgen::JsCast, wasm_split::wasm_split, web_s
 
 use super::answer::Dots;
 use crate::{
-    protocol::{MessageId, ToolCall, ToolProgress, ToolStatus, intent::ApprovalAnswer, json},
+    protocol::{ConversationId, MessageId, ToolCall, ToolProgress, ToolStatus, intent::ApprovalAnswer, json},
     ui::{
         copy::CopyButton,
         erase::Erase,
@@ -24,6 +24,7 @@ const SHOWN_AT_FIRST: usize = 4000;
 /// The run that a call belongs to.
 #[derive(Clone)]
 pub struct CallOf {
+    pub conversation_id: ConversationId,
     pub message_id: MessageId,
     pub run: ArcRwSignal<RunView>,
 }
@@ -116,7 +117,7 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: Stri
             </details>
             {move || progress.get().map(bar)}
             {failed}
-            {move || payload.get().map(payload_card)}
+            {move || payload.get().map(|payload| payload_card(of.conversation_id, payload))}
             {asked}
         </div>
     }

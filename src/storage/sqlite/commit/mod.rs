@@ -19,6 +19,7 @@ pub(super) mod conversations;
 mod intents;
 mod literature;
 mod memories;
+mod offers;
 mod output;
 mod turns;
 
@@ -172,10 +173,17 @@ impl Batch {
         if let Some(request) = request
             && let Some(started) = known_intent(connection, request).await?
         {
-            return Ok(Outcome::Started { started, again: true });
+            return Ok(match started {
+                Some(started) => Outcome::Started { started, again: true },
+                None => Outcome::Done,
+            });
         }
         let outcome = self.do_new(connection, change).await?;
-        if let (Some(request), Outcome::Started { started, .. }) = (request, outcome) {
+        if let Some(request) = request {
+            let started = match outcome {
+                Outcome::Started { started, .. } => Some(started),
+                _ => None,
+            };
             remember(connection, request, started, self.at).await?;
         }
         Ok(outcome)
@@ -213,6 +221,10 @@ impl Batch {
             Change::Keep { run, payload } => self.keep(connection, run, payload).await,
             Change::Pause { run, events, message } => self.pause(connection, run, events, message).await,
             Change::Answer { user_id, approval } => self.answer(connection, *user_id, *approval).await,
+            Change::Judge { user_id, intent, .. } => self.judge(connection, *user_id, intent).await,
+            Change::TakeAction { user_id, intent, .. } => {
+                self.take_action(connection, *user_id, intent).await
+            }
             Change::AllowTool {
                 user_id,
                 conversation_id,

@@ -74,17 +74,22 @@ impl Batch {
                 (None, None)
             }
         };
+        let interaction = self.interaction(connection, user_id, parent_id, intent).await?;
         let saved = EventBody::UserMessageSaved {
             user_message_id: *user_message_id,
             expected_assistant_message_id: run,
             parent_id,
             text: text.clone(),
+            interaction: interaction.clone(),
             created_at: self.at,
         };
         let position = self
             .log(connection, user_id, *conversation_id, Some(run), saved)
             .await?;
-        let body = MessageBody::User { text: text.clone() };
+        let body = MessageBody::User {
+            text: text.clone(),
+            interaction,
+        };
         let place = Place {
             user_id,
             conversation_id: *conversation_id,

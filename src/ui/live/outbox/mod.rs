@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     protocol::{
-        ConversationId, IntentId, MessageId, PageContext, Transcript,
+        ConversationId, IntentId, Interaction, MessageId, PageContext, Transcript,
         intent::{self, SendMessage, Started},
     },
     ui::place::Place,
@@ -85,12 +85,13 @@ impl Outbox {
         from: Place,
         text: String,
         model: Option<String>,
+        interaction: Interaction,
         context: Option<PageContext>,
     ) -> Sending {
-        let again = self
-            .returned
-            .iter()
-            .position(|sending| sending.from == from && sending.intent.text == text);
+        let again = self.returned.iter().position(|sending| {
+            let intent = &sending.intent;
+            sending.from == from && intent.text == text && intent.interaction == interaction
+        });
         let intent = match again {
             Some(index) => self.returned.remove(index).intent,
             None => SendMessage {
@@ -99,6 +100,7 @@ impl Outbox {
                 user_message_id: MessageId::new(),
                 text,
                 model,
+                interaction,
                 context,
             },
         };

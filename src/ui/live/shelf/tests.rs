@@ -157,6 +157,7 @@ fn long(count: usize) -> Transcript {
             created_at: Timestamp(0),
             body: MessageBody::User {
                 text: number.to_string(),
+                interaction: Default::default(),
             },
         });
         transcript.active_leaf = Some(id);
