@@ -125,7 +125,8 @@ test('a query is kept as a stream, which brings its instructions, and is run, ch
   await expect(literature.query).toHaveValue('tides');
 });
 
-test('the server renders all of it, and an address can be loaded again', async ({ literature, page, browser, parlor }) => {
+test('the server renders all of it, and an address can be loaded again', async ({ literature, page, browser, browserLog, parlor }) => {
+  browserLog.allow(/status of 404/);
   const context = await browser.newContext({ javaScriptEnabled: false });
   const plain = new Literature(await context.newPage());
   await plain.page.goto(`${parlor.url}/literature?q=tides`);
@@ -154,8 +155,10 @@ test('the server renders all of it, and an address can be loaded again', async (
 test('it says when nothing is found, when PubMed does not answer, and what one can do', async ({
   literature,
   page,
+  browserLog,
   upstream,
 }) => {
+  browserLog.allow(/status of 503/);
   await literature.open();
   await expect(page.getByText('Find articles, and keep those that matter')).toBeVisible();
   await expectAccessible(page);
@@ -174,6 +177,37 @@ test('it says when nothing is found, when PubMed does not answer, and what one c
   await page.getByRole('link', { name: 'Next page' }).click();
   await expect(page.getByText('41 articles · page 2 of 3')).toBeVisible();
   await expect(page).toHaveURL(/page=2/);
+});
+
+test('a query that the assistant suggests is accepted into the box, and a button of it opens an article', async ({
+  literature,
+  page,
+  upstream,
+}) => {
+  await upstream.script({
+    when: { user_contains: 'better query' },
+    steps: [{ text: 'Try this.\nQUERY_SUGGESTION: {"query": "tides[ti] AND moon", "explanation": "It is narrower."}\n' }],
+  });
+  await upstream.script({
+    when: { user_contains: 'read first' },
+    steps: [{ text: 'This.\nSUGGESTED_ACTIONS: [{"label": "Open it", "action": "open_article", "handler": "client", "data": {"pmid": "12"}}]' }],
+  });
+  await literature.open();
+  await literature.search('tides');
+  await literature.ask('Suggest a better query');
+  const panel = page.locator('#panel');
+  await expect(panel.getByText('tides[ti] AND moon')).toBeVisible();
+  await expectAccessible(page);
+  await screenshots(page, 'literature-suggestion');
+  await panel.getByRole('button', { name: 'Accept' }).click();
+  await expect(panel).toHaveCount(0);
+  await expect(literature.query).toHaveValue('tides[ti] AND moon');
+  await expect(literature.query).toBeFocused();
+  await expect(page).toHaveURL(/q=tides%5Bti%5D\+AND\+moon/);
+  await literature.ask('Which should I read first?');
+  await literature.answers.getByRole('button', { name: 'Open it' }).click();
+  await expect(page.getByText(storms.text)).toBeVisible();
+  await expect(page).toHaveURL(/\/literature\/articles\/12/);
 });
 
 test('the tray is the same chat: it opens with a key, is remembered, and goes on in the full one', async ({

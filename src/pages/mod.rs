@@ -42,7 +42,7 @@ pub static LITERATURE: Page = Page {
     scope: Scope {
         tools: &["save_article", "list_saved_articles"],
         payloads: &[&payload_config::QUERY_SUGGESTION],
-        actions: &[],
+        actions: &[&actions::OPEN_ARTICLE],
     },
     tabs: &[
         Tab {

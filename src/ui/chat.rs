@@ -120,9 +120,12 @@ fn Layout(live: Live) -> impl IntoView {
         page_title(afoot.get(), &place)
     };
     browser::title(page_title);
+    let main = move || if on_page.get() { "#literature" } else { "#message" };
     view! {
         <div class="app">
-            <a class="skip-link" href="#message" on:click=skip>"Skip to the message box"</a>
+            <a class="skip-link" href=main on:click=move |event| skip(event, main())>
+                {move || if on_page.get() { "Skip to the page" } else { "Skip to the message box" }}
+            </a>
             <Sidebar/>
             <div class="stage" inert=move || panel.covers_all() || use_tray().covers_all()>
                 <Header title/>
@@ -153,9 +156,9 @@ fn page_title(afoot: usize, place: &str) -> String {
 }
 
 /// Moves the focus, and nothing else: the address stays what it is.
-fn skip(event: ev::MouseEvent) {
+fn skip(event: ev::MouseEvent, to: &str) {
     event.prevent_default();
-    browser::focus_selector("#message");
+    browser::focus_selector(to);
 }
 
 /// What the place shows.

@@ -2,11 +2,13 @@
 //!
 //! - [`desk`]: what the page holds and does; the rest are views of it
 //! - [`search`], [`saved`], [`article`]: what one looks at
+//! - [`offers`]: what the assistant proposes for this page, and can have it do
 //! - [`entry`]: an article in a list; [`streams`]: queries that are kept
 
 mod article;
 mod desk;
 mod entry;
+mod offers;
 mod saved;
 mod search;
 mod streams;
@@ -39,6 +41,7 @@ pub fn code(live: Live) -> Result<Code, NotLoaded> {
 fn page(live: Live) -> AnyView {
     let desk = Desk::new(live);
     desk.open();
+    offers::register(desk);
     let elsewhere = Memo::new(move |_| live.address.with(|address| Address::of(address).is_none()));
     let body = move || {
         if elsewhere.get() {
@@ -60,7 +63,7 @@ fn everything(desk: Desk) -> AnyView {
         (None, Tab::Saved) => saved::saved(desk),
     };
     view! {
-        <div class="literature-page">
+        <div id="literature" class="literature-page" tabindex="-1">
             {tabs(desk, tab)}
             {body}
         </div>

@@ -55,10 +55,8 @@ fn question(context: Value) -> Value {
 /// What the model was told before all else, and the names of its tools, in its last call.
 fn last_call(upstream: &Upstream) -> (String, Vec<String>) {
     let requests = upstream.requests().into_iter().map(|request| request.body);
-    let last = requests
-        .filter(|body| body["messages"].is_array())
-        .last()
-        .expect("a call");
+    let mut calls = requests.filter(|body| body["messages"].is_array());
+    let last = calls.next_back().expect("a call");
     let tools = last["tools"].as_array().into_iter().flatten();
     let names = tools.map(|tool| tool["function"]["name"].as_str().expect("a name").to_owned());
     let prompt = &last["messages"][0];

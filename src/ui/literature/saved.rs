@@ -105,6 +105,7 @@ fn kept(desk: Desk) -> AnyView {
                 on:input=filter
             />
         </form>
+        <h2 class="visually-hidden">"Saved articles"</h2>
         <p class="literature-count" role="status">{count}</p>
         <ol class="entries">
             <Each of=shown key=key let:saved>

@@ -180,6 +180,7 @@ fn articles(desk: Desk, found: &Found) -> AnyView {
         count.push_str(&page);
     }
     view! {
+        <h2 class="visually-hidden">"Results"</h2>
         <p class="literature-count" role="status">{count}</p>
         <ol class="entries">{entries}</ol>
         {pager(desk, found.page, found.pages)}

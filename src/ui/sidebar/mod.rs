@@ -70,7 +70,7 @@ pub fn Sidebar() -> impl IntoView {
                 {icons::plus()} "New chat"
             </a>
             <a
-                class="button button-quiet new-chat"
+                class="button button-quiet to-page"
                 href=PATH
                 aria-current=move || (live.page.get() == Place::Literature).then_some("page")
             >
