@@ -32,6 +32,8 @@ pub mod hub;
 #[cfg(feature = "ssr")]
 pub mod journal;
 #[cfg(feature = "ssr")]
+pub mod literature;
+#[cfg(feature = "ssr")]
 pub mod pages;
 #[cfg(feature = "ssr")]
 pub mod payloads;

@@ -37,6 +37,8 @@ pub enum ErrorCode {
     ActionSpent,
     /// 413: the request is longer than a limit.
     TooLarge,
+    /// 422: what the person is said to look at is not there.
+    InvalidContext,
     /// 500: a fault of Parlor.
     Internal,
     /// 503: storage does not work, or the server is stopping.
@@ -55,6 +57,7 @@ impl ErrorCode {
             Self::WrongMethod => 405,
             Self::RunActive | Self::NotContinuable | Self::IntentReused | Self::ActionSpent => 409,
             Self::TooLarge => 413,
+            Self::InvalidContext => 422,
             Self::Internal => 500,
             Self::Unavailable | Self::Unreachable => 503,
         }
@@ -72,6 +75,7 @@ impl ErrorCode {
             Self::IntentReused => "intent_reused",
             Self::ActionSpent => "action_spent",
             Self::TooLarge => "too_large",
+            Self::InvalidContext => "invalid_context",
             Self::Internal => "internal",
             Self::Unavailable => "unavailable",
             Self::Unreachable => "unreachable",

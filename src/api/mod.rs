@@ -5,6 +5,7 @@
 
 mod codec;
 pub mod error;
+pub mod literature;
 pub mod rpc;
 
 pub use error::{ApiError, ErrorCode};

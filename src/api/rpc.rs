@@ -7,11 +7,13 @@ use server_fn::codec::{GetUrl, Json};
 
 use super::{ApiError, codec::Ask};
 use crate::protocol::{
-    ConversationId, ConversationList, MessageId, OlderMessages, PanelView, RunStatus, Transcript, Verdict,
+    ConversationId, ConversationList, Json as Raw, MessageId, OlderMessages, PanelView, RunStatus, StreamId,
+    Timestamp, Transcript, Verdict,
     chat::ModelList,
     conversation_list::ListCursor,
     diagnostics::DiagnosticsView,
     intent::{self, Started},
+    literature::{Found, FullArticle, Library, ResearchStream, Sort},
 };
 
 /// Sends a message and has it answered.
@@ -216,4 +218,75 @@ pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationLis
 #[server(prefix = "/rpc", endpoint = "models", protocol = Ask<GetUrl>)]
 pub async fn models() -> Result<ModelList, ApiError> {
     Ok(crate::http::caller()?.app.models.list().await)
+}
+
+/// What the page *Literature* begins with at an address, as [`Opened`](super::literature::Opened). It is read by those who show it.
+#[server(prefix = "/rpc", endpoint = "open_literature", protocol = Ask<GetUrl>)]
+pub async fn open_literature(address: String) -> Result<Raw, ApiError> {
+    let caller = crate::http::caller()?;
+    crate::http::open_literature(&caller, &address).await
+}
+
+/// What a person keeps of the literature.
+#[server(name = LoadLibrary, prefix = "/rpc", endpoint = "library", protocol = Ask<GetUrl>)]
+pub async fn library() -> Result<Library, ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(caller.app.literature.library(caller.user_id).await)
+}
+
+/// A page of what PubMed has for a query, counted from 1.
+#[server(prefix = "/rpc", endpoint = "search_articles", protocol = Ask<GetUrl>)]
+pub async fn search_articles(query: String, sort: Sort, page: usize) -> Result<Found, ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(caller.app.literature.search(&query, sort, page).await)
+}
+
+/// An article with its abstract.
+#[server(prefix = "/rpc", endpoint = "article", protocol = Ask<GetUrl>)]
+pub async fn article(pmid: String) -> Result<FullArticle, ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(caller.app.literature.article(caller.user_id, &pmid).await)
+}
+
+/// Keeps an article. With a note and a time, it is put back as it was.
+#[server(prefix = "/rpc", endpoint = "save_article", protocol = Ask<Json>)]
+pub async fn save_article(pmid: String, note: String, saved_at: Option<Timestamp>) -> Result<(), ApiError> {
+    let caller = crate::http::caller()?;
+    let literature = &caller.app.literature;
+    let saved = literature.save(caller.user_id, &pmid, &note, saved_at).await;
+    caller.answer(saved.map(drop))
+}
+
+/// Keeps an article no more. One that is not kept stays so.
+#[server(prefix = "/rpc", endpoint = "remove_article", protocol = Ask<Json>)]
+pub async fn remove_article(pmid: String) -> Result<(), ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(caller.app.literature.remove(caller.user_id, pmid).await)
+}
+
+/// Writes something about an article that is kept.
+#[server(prefix = "/rpc", endpoint = "note_article", protocol = Ask<Json>)]
+pub async fn note_article(pmid: String, note: String) -> Result<(), ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(caller.app.literature.note(caller.user_id, pmid, &note).await)
+}
+
+/// Keeps a stream of research, or makes one that is kept another one.
+#[server(prefix = "/rpc", endpoint = "keep_stream", protocol = Ask<Json>)]
+pub async fn keep_stream(stream: ResearchStream) -> Result<(), ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(caller.app.literature.keep_stream(caller.user_id, stream).await)
+}
+
+/// Deletes a stream of research. What is saved stays.
+#[server(prefix = "/rpc", endpoint = "delete_stream", protocol = Ask<Json>)]
+pub async fn delete_stream(stream_id: StreamId) -> Result<(), ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(
+        caller
+            .app
+            .literature
+            .delete_stream(caller.user_id, stream_id)
+            .await,
+    )
 }

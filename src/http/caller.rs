@@ -9,6 +9,7 @@ use super::AppState;
 use crate::{
     api::{ApiError, ErrorCode},
     journal::JournalError,
+    pages::ContextError,
     protocol::UserId,
     runs::{StartError, StopError},
     storage::{Change, PageSize, Refusal, StorageError, Trouble},
@@ -177,8 +178,24 @@ impl From<JournalError> for ApiError {
                 ErrorCode::TooLarge,
                 "As much is remembered as may be (setting limits.memories). Nothing was changed; delete something first.",
             ),
+            JournalError::Refused(Refusal::LibraryFull) => Self::new(
+                ErrorCode::TooLarge,
+                "As many articles, or streams, are kept as may be (settings literature.articles and literature.streams). \
+                 Nothing was changed; remove something first.",
+            ),
             JournalError::Unavailable(trouble) => unavailable(trouble),
         }
+    }
+}
+
+impl From<ContextError> for ApiError {
+    fn from(error: ContextError) -> Self {
+        let code = match error {
+            ContextError::Storage(error) => return error.into(),
+            ContextError::TooLarge { .. } => ErrorCode::TooLarge,
+            _ => ErrorCode::InvalidContext,
+        };
+        Self::new(code, format!("{error} The message was not sent."))
     }
 }
 
@@ -200,6 +217,7 @@ impl From<StartError> for ApiError {
                 ErrorCode::Unavailable,
                 "Parlor is being stopped. The message was not sent.",
             ),
+            StartError::Context(error) => error.into(),
             StartError::Journal(error) => error.into(),
         }
     }

@@ -26,7 +26,7 @@ use super::{
 use crate::{
     hub::{Follower, Topic},
     protocol::{
-        ConversationId, IntentId, MessageId, Position,
+        ConversationId, IntentId, MessageId, PageContext, Position,
         intent::{Continue, Regenerate, SendMessage, Started},
     },
     storage::{LoggedEvent, RunKey, StoredRun},
@@ -44,7 +44,7 @@ pub struct ChatRequest {
     /// The model to answer, as `endpoint/model`.
     model: Option<String>,
     /// What the person is looking at.
-    context: Option<Value>,
+    context: Option<PageContext>,
     #[serde(flatten)]
     how_said: HowSaid,
     /// Whether the answer's payload says how it was made. No part of what is asked for: the same request with another wish is the same.
@@ -87,6 +87,7 @@ pub async fn begin(
         user_message_id: MessageId::new(),
         text: request.message,
         model: request.model,
+        context: request.context,
         interaction,
     };
     let started = caller.app.runs.send(caller.user_id, intent, fingerprint).await?;

@@ -18,7 +18,8 @@ use tower_http::compression::{
 };
 
 use crate::{
-    hub::Hub, journal::Journal, providers::Models, runs::Runs, settings::Settings, storage::Storage,
+    hub::Hub, journal::Journal, literature::Literature, providers::Models, runs::Runs, settings::Settings,
+    storage::Storage,
 };
 
 mod attachment;
@@ -30,6 +31,7 @@ mod diagnostics;
 mod event_stream;
 mod form;
 mod interaction;
+mod literature;
 mod messages;
 pub mod openapi;
 mod page;
@@ -42,6 +44,7 @@ mod security;
 pub use self::{
     caller::{Caller, caller, fingerprint},
     diagnostics::view as diagnostics_view,
+    literature::open as open_literature,
     panel::{judge as judge_payload, view as panel_view},
 };
 
@@ -54,6 +57,7 @@ pub struct AppState {
     pub hub: Arc<Hub>,
     pub runs: Runs,
     pub models: Arc<Models>,
+    pub literature: Literature,
     pub leptos: LeptosOptions,
     /// Cancelled when the server goes down: event streams end, so that they don't hold it up.
     pub shutdown: CancellationToken,

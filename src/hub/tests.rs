@@ -65,9 +65,11 @@ async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow
         user_message_id: MessageId::new(),
         text: "go".into(),
         model: None,
+        context: None,
         interaction: Default::default(),
     };
     let start = Start {
+        looking: None,
         run: MessageId::new(),
         default_model: "x/m".into(),
         fingerprint: String::new(),

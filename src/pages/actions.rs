@@ -9,6 +9,12 @@ pub struct ClientAction {
     pub does: &'static str,
 }
 
+/// On the page *Literature*.
+pub const OPEN_ARTICLE: ClientAction = ClientAction {
+    name: "open_article",
+    does: "opens an article beside the chat; data: {\"pmid\": \"its PMID\"}",
+};
+
 /// What every page does: nothing that could not be undone.
 pub const EVERYWHERE: [&ClientAction; 3] = [
     &ClientAction {

@@ -14,12 +14,15 @@ use super::{
 use crate::{
     protocol::{self, Judged, PayloadRef},
     providers::ToolSpec,
+    storage::Looking,
 };
 
 /// What is known when a run begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
     pub now: protocol::Timestamp,
+    /// What the person looks at.
+    pub looking: Option<&'a Looking>,
     /// How the person said what they did not type.
     pub interactions: &'a str,
     /// What was made for the panel in this conversation, oldest first.
@@ -61,7 +64,7 @@ pub fn system_prompt(page: &Page, known: &Known<'_>) -> String {
             manifest(known.payloads, known.verdicts),
         ),
         ("What you can do", capabilities(known)),
-        ("Instructions", known.instructions.trim().to_owned()),
+        ("Instructions", instructions(known)),
         ("Guidelines", GUIDELINES.to_owned()),
     ];
     let mut prompt = String::new();
@@ -79,16 +82,26 @@ pub fn system_prompt(page: &Page, known: &Known<'_>) -> String {
 
 /// The day and not the time: otherwise no two prompts would be the same.
 fn context(known: &Known<'_>) -> String {
-    let Ok(now) = Timestamp::from_millisecond(known.now.0) else {
-        return String::new();
-    };
-    let today = now.to_zoned(TimeZone::UTC);
-    let mut context = format!("Today is {} (UTC).", today.strftime("%A, %Y-%m-%d"));
-    if !known.interactions.is_empty() {
-        context.push_str("\n\n");
-        context.push_str(known.interactions);
-    }
-    context
+    let today = Timestamp::from_millisecond(known.now.0).map_or(String::new(), |now| {
+        let today = now.to_zoned(TimeZone::UTC);
+        format!("Today is {} (UTC).", today.strftime("%A, %Y-%m-%d"))
+    });
+    let looking = known.looking.map_or("", |looking| &looking.text);
+    paragraphs([&today, looking, known.interactions])
+}
+
+/// Those of whoever runs this server, and the person's own for what they look at.
+fn instructions(known: &Known<'_>) -> String {
+    let there = known.looking.map_or("", |looking| &looking.instructions);
+    paragraphs([known.instructions, there])
+}
+
+fn paragraphs<const N: usize>(texts: [&str; N]) -> String {
+    let texts = texts.map(str::trim).into_iter();
+    texts
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n\n")
 }
 
 fn capabilities(known: &Known<'_>) -> String {
@@ -112,7 +125,7 @@ mod tests {
     use super::*;
     use crate::{
         agent::control::{ControlFilter, DEFAULT_LIMIT, Item},
-        pages::CHAT,
+        pages::{CHAT, LITERATURE},
         protocol::Timestamp,
     };
 
@@ -121,6 +134,7 @@ mod tests {
     fn known<'a>(payloads: &'a [PayloadRef], tools: &'a [ToolSpec], instructions: &'a str) -> Known<'a> {
         Known {
             now: NOON,
+            looking: None,
             interactions: "",
             payloads,
             verdicts: &[],
@@ -168,6 +182,25 @@ mod tests {
             ["# Context", "# What you can do", "# Guidelines"]
         );
         assert!(!plain.contains("METADATA"), "there is nothing to name sources of");
+    }
+
+    #[test]
+    fn what_the_person_looks_at_stands_with_the_day_and_its_instructions_with_the_others() {
+        let looking = Looking {
+            context: protocol::PageContext::of("literature"),
+            text: "An article is open.\n".into(),
+            instructions: "Mind the methods.".into(),
+        };
+        let known = Known {
+            looking: Some(&looking),
+            ..known(&[], &[], "Be kind.\n")
+        };
+        let prompt = system_prompt(&LITERATURE, &known);
+        assert!(prompt.starts_with("You are a research assistant"), "{prompt}");
+        let context = "# Context\n\nToday is Saturday, 2026-11-21 (UTC).\n\nAn article is open.\n\n# ";
+        assert!(prompt.contains(context), "{prompt}");
+        let instructions = "# Instructions\n\nBe kind.\n\nMind the methods.\n\n# Guidelines";
+        assert!(prompt.contains(instructions), "{prompt}");
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AskedCall, Attachment, ConversationId, Interaction, MessageId, PayloadRef, RunError, RunStatus, Source,
-    SuggestedAction, SuggestedValue, Timestamp, ToolProgress, ToolStatus, Verdict, flat::Fields,
+    AskedCall, Attachment, ConversationId, Interaction, Json, MessageId, PayloadRef, RunError, RunStatus,
+    Source, SuggestedAction, SuggestedValue, Timestamp, ToolProgress, ToolStatus, Verdict, flat::Fields,
 };
 
 /// A place in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.
@@ -24,6 +24,7 @@ impl Position {
 #[serde(try_from = "Fields")]
 pub struct Event {
     pub position: Position,
+    /// [`ConversationId::NONE`] if it concerns none.
     pub conversation_id: ConversationId,
     /// The run that the event belongs to; `None` for what concerns the conversation as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,6 +149,8 @@ pub enum EventBody {
     PayloadJudged { payload_id: String, verdict: Verdict },
     /// Where the answer has it from. It replaces what was said before.
     Sources { sources: Vec<Source> },
+    /// The person's literature is another one: how, as `literature::Change`. It is read by those who show it.
+    LiteratureChanged { change: Json },
     /// The run ended: the model finished.
     Complete {
         ended_at: Timestamp,

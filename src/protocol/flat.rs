@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::{
     AskedCall, AssistantMessage, Attachment, AttachmentId, ConversationId, ConversationList,
     ConversationSummary, Event, EventBody, Interaction, Json, Judged, Message, MessageBody, MessageId,
-    Notice, OlderMessages, Part, PayloadRef, Position, RunError, RunStatus, Timestamp, ToolCall,
+    Notice, OlderMessages, PageContext, Part, PayloadRef, Position, RunError, RunStatus, Timestamp, ToolCall,
     ToolProgress, ToolStatus, Transcript, Verdict,
     chat::{ModelInfo, ModelList},
     intent::Started,
@@ -187,6 +187,7 @@ plain! {
     ModelList { models, problems; default };
     ModelInfo { id, name, endpoint };
     Started { conversation_id, user_message_id, assistant_message_id };
+    PageContext { current_page; active_tab, active_subtab, query, page, article_id, stream_id } with results;
     Judged { payload_id, verdict };
     ToolProgress { stage, message; progress, data };
     Attachment { id, name, media_type, bytes };
@@ -259,6 +260,7 @@ impl TryFrom<Fields> for Event {
             "action_taken" => fields!(flat => EventBody::ActionTaken { index }),
             "payload_judged" => fields!(flat => EventBody::PayloadJudged { payload_id, verdict }),
             "sources" => fields!(flat => EventBody::Sources { sources }),
+            "literature_changed" => fields!(flat => EventBody::LiteratureChanged { change }),
             "empty" => EventBody::Empty,
             _ => {
                 flat.blame(NotOurs::Unknown(kind));
@@ -553,6 +555,9 @@ mod tests {
                     url: text.clone(),
                 }],
             },
+            EventBody::LiteratureChanged {
+                change: Json::or_string(r#"{"article_removed":"11"}"#),
+            },
             EventBody::Complete {
                 ended_at: at,
                 worked_ms: 1,
@@ -597,6 +602,7 @@ mod tests {
                 | EventBody::ActionTaken { .. }
                 | EventBody::PayloadJudged { .. }
                 | EventBody::Sources { .. }
+                | EventBody::LiteratureChanged { .. }
                 | EventBody::Complete { .. }
                 | EventBody::Cancelled { .. }
                 | EventBody::Error { .. }

@@ -72,9 +72,18 @@ id!(
     CallId
 );
 id!(
+    /// A stream of research: a query that is kept.
+    StreamId
+);
+id!(
     /// One intent of a person (send, regenerate …). The same id twice does it once.
     IntentId
 );
+
+impl ConversationId {
+    /// Where an event says which conversation it concerns, and it concerns none.
+    pub const NONE: Self = Self(Uuid::nil());
+}
 
 impl UserId {
     /// The one user there is until there are accounts.

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationId, IntentId, Interaction, MessageId, Verdict, flat::Fields};
+use super::{ConversationId, IntentId, Interaction, MessageId, PageContext, Verdict, flat::Fields};
 
 /// Send a message and have it answered. Makes the conversation if there is none with that id yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +18,9 @@ pub struct SendMessage {
     /// How the person said it.
     #[serde(default)]
     pub interaction: Interaction,
+    /// What the person is looking at, if it is not the conversation alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<PageContext>,
 }
 
 /// Answer a person's message once more: a sibling of the answer that is there.

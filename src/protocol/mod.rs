@@ -6,6 +6,7 @@
 
 pub mod attachment;
 pub mod chat;
+pub mod context;
 pub mod conversation_list;
 pub mod diagnostics;
 pub mod event;
@@ -14,6 +15,7 @@ pub mod id;
 pub mod intent;
 pub mod interaction;
 pub mod json;
+pub mod literature;
 pub mod memory;
 pub mod message;
 pub mod panel;
@@ -26,9 +28,10 @@ pub mod tool;
 pub mod transcript;
 
 pub use attachment::Attachment;
+pub use context::PageContext;
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use event::{Event, EventBody, Notice, Position};
-pub use id::{AttachmentId, CallId, ConversationId, IntentId, MemoryId, MessageId, UserId};
+pub use id::{AttachmentId, CallId, ConversationId, IntentId, MemoryId, MessageId, StreamId, UserId};
 pub use interaction::Interaction;
 pub use json::Json;
 pub use memory::Memory;

@@ -22,12 +22,13 @@ use crate::{
     agent::{Agent, Effect, Input, Timeout},
     clock,
     journal::JournalError,
-    pages::{self, Known, actions, interactions, payload_config},
+    pages::{self, Known, interactions},
     protocol::{
-        AssistantMessage, EventBody, Message, MessageBody, RunStatus, ToolStatus, intent::ApprovalAnswer,
+        AssistantMessage, EventBody, Message, MessageBody, MessageId, RunStatus, ToolStatus, UserId,
+        intent::ApprovalAnswer,
     },
     providers::{ModelEvent, ModelRequest},
-    storage::{Change, PageSize, RunKey, Storage, StorageError},
+    storage::{Change, Looking, PageSize, RunKey, Storage, StorageError},
 };
 
 /// After so many events, or a tenth of all if that is more, what a run has come to is stored in one piece: whoever opens a
@@ -97,7 +98,13 @@ impl<'a> Driver<'a> {
         if answer.status != RunStatus::Running {
             return None;
         }
-        let offer = runs.tools.offer();
+        let question = history.last().map(|message| message.id);
+        let read = || looking(&*runs.storage, run.user_id, question);
+        let looking = runs.insist("what the person looked at", read).await?;
+        let here = runs
+            .pages
+            .resolve(looking.as_ref().map(|looking| &looking.context));
+        let offer = runs.tools.offer_with(&here.tools);
         let read = || runs.storage.payloads(run.user_id, run.conversation_id);
         let payloads = runs.insist("what was made in a conversation", read).await?;
         let read = || runs.storage.verdicts(run.user_id, run.conversation_id);
@@ -105,16 +112,12 @@ impl<'a> Driver<'a> {
         let storage = &*runs.storage;
         let read = || workshop::made(storage, run.user_id, run.conversation_id, &history, &answer);
         let made = runs.insist("what the model made", read).await?;
-        let desk = Desk::new(
-            payload_config::EVERYWHERE.to_vec(),
-            actions::EVERYWHERE.to_vec(),
-            runs.limits.payload_bytes,
-            made,
-        );
+        let desk = Desk::new(here.payloads, here.actions, runs.limits.payload_bytes, made);
         let prompt = pages::system_prompt(
-            &pages::CHAT,
+            here.page,
             &Known {
                 now: clock::now(),
+                looking: looking.as_ref(),
                 interactions: &interactions(&history),
                 payloads: &payloads,
                 verdicts: &verdicts,
@@ -333,6 +336,19 @@ async fn read(
         .older_messages(run.user_id, conversation_id, run.message_id, PageSize::WHOLE)
         .await?;
     Ok(history.map(|history| (answer, history.messages)))
+}
+
+/// What the person looked at when they wrote the message that the run answers: it is told of it, and has its tools, however late
+/// it is answered.
+async fn looking(
+    storage: &dyn Storage,
+    user_id: UserId,
+    question: Option<MessageId>,
+) -> Result<Option<Looking>, StorageError> {
+    match question {
+        Some(question) => storage.looking(user_id, question).await,
+        None => Ok(None),
+    }
 }
 
 fn length(event: &ModelEvent) -> usize {

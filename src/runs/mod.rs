@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use self::at_work::{AtWork, Place};
 use crate::{
     journal::{Journal, JournalError},
+    pages::{ContextError, Pages},
     protocol::{
         ConversationId, MessageId, RunStatus, UserId,
         intent::{Continue, Regenerate, SendMessage, Started},
@@ -61,6 +62,8 @@ pub enum StartError {
     TooLong { length: usize, limit: usize },
     #[error("the server is stopping")]
     ShuttingDown,
+    #[error(transparent)]
+    Context(#[from] ContextError),
     #[error(transparent)]
     Journal(#[from] JournalError),
 }
@@ -108,6 +111,7 @@ struct Inner {
     journal: Journal,
     models: Arc<Models>,
     tools: Registry,
+    pages: Pages,
     agent: Agent,
     limits: Limits,
     timeouts: Timeouts,
@@ -127,6 +131,7 @@ impl Runs {
         journal: Journal,
         models: Arc<Models>,
         tools: Registry,
+        pages: Pages,
         settings: &Settings,
     ) -> Self {
         Self(Arc::new(Inner {
@@ -134,6 +139,7 @@ impl Runs {
             journal,
             models,
             tools,
+            pages,
             agent: settings.agent.clone(),
             limits: settings.limits.clone(),
             timeouts: settings.timeouts.clone(),
@@ -161,9 +167,11 @@ impl Runs {
             return Err(StartError::TooLong { length, limit });
         }
         let (conversation_id, needs_model) = (intent.conversation_id, intent.model.is_none());
-        let start = self
+        let mut start = self
             .starting(user_id, conversation_id, needs_model, fingerprint)
             .await?;
+        let looking = self.0.pages.look(user_id, intent.context.as_ref()).await?;
+        start.looking = looking.map(Box::new);
         let run = RunKey {
             user_id,
             conversation_id,
@@ -246,6 +254,7 @@ impl Runs {
             }
         }
         Ok(Start {
+            looking: None,
             run: MessageId::new(),
             default_model,
             fingerprint,

@@ -22,6 +22,7 @@ pub(super) async fn runs() -> (tempfile::TempDir, Runs) {
         journal,
         models,
         Registry::default(),
+        Pages::new(0),
         &Settings::default(),
     );
     (folder, runs)
@@ -34,6 +35,7 @@ pub(super) fn hello() -> SendMessage {
         user_message_id: MessageId::new(),
         text: "hello".into(),
         model: Some("parlor/tour".into()),
+        context: None,
         interaction: Default::default(),
     }
 }

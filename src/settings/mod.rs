@@ -14,10 +14,12 @@ use std::{
 use serde::Deserialize;
 
 pub use self::{
+    literature::Literature,
     mcp::McpServer,
     tools::{FetchWebpage, Pubmed, SearchProvider, Tools, WebSearch},
 };
 
+mod literature;
 pub mod mcp;
 mod tools;
 
@@ -45,6 +47,7 @@ pub struct Settings {
     pub tools: Tools,
     /// Servers of tools.
     pub mcp: Vec<McpServer>,
+    pub literature: Literature,
     pub limits: Limits,
     pub timeouts: Timeouts,
     pub log: Log,
@@ -163,6 +166,8 @@ pub struct Limits {
     pub memory_bytes: usize,
     /// Things that are remembered of a person.
     pub memories: usize,
+    /// What a request says of what the person is looking at.
+    pub context_bytes: usize,
 }
 
 /// How long Parlor waits, in seconds.
@@ -255,6 +260,7 @@ impl Default for Limits {
             messages_page_bytes: 256 << 10,
             memory_bytes: 2000,
             memories: 500,
+            context_bytes: 16 << 10,
         }
     }
 }

@@ -13,9 +13,10 @@ use bytes::Bytes;
 use crate::protocol::{
     AssistantMessage, Attachment, AttachmentId, CallId, ConversationId, ConversationList,
     ConversationSummary, Event, EventBody, Judged, Memory, MemoryId, Message, MessageId, OlderMessages,
-    Payload, PayloadRef, Position, RunStatus, Timestamp, Transcript, UserId,
+    PageContext, Payload, PayloadRef, Position, RunStatus, StreamId, Timestamp, Transcript, UserId,
     conversation_list::ListCursor,
     intent::{ApprovalAnswer, Continue, Judge, Regenerate, SendMessage, Started, TakeAction},
+    literature::{Library, ResearchStream, SavedArticle},
 };
 
 pub use self::error::{StorageError, Trouble};
@@ -65,11 +66,20 @@ pub enum Change {
         fingerprint: String,
     },
     /// What a run has produced since its last change.
-    Append { run: RunKey, events: Vec<EventBody> },
+    Append {
+        run: RunKey,
+        events: Vec<EventBody>,
+    },
     /// What a run has come to with all that it has appended, so that it need not be put together from the log.
-    Store { run: RunKey, message: AssistantMessage },
+    Store {
+        run: RunKey,
+        message: AssistantMessage,
+    },
     /// Something that a run has made for the panel. An event or a message that names it comes after it.
-    Keep { run: RunKey, payload: Payload },
+    Keep {
+        run: RunKey,
+        payload: Payload,
+    },
     /// How a run called its model. Kept for so many runs of a conversation, the newest.
     Record {
         run: RunKey,
@@ -88,7 +98,10 @@ pub enum Change {
         message: AssistantMessage,
     },
     /// A person answers a run that waits, and it goes on.
-    Answer { user_id: UserId, approval: Approval },
+    Answer {
+        user_id: UserId,
+        approval: Approval,
+    },
     /// A person accepts or rejects something that was made for the panel.
     Judge {
         user_id: UserId,
@@ -146,7 +159,38 @@ pub enum Change {
         limit: usize,
     },
     /// Forget one of these things.
-    Forget { user_id: UserId, memory_id: MemoryId },
+    Forget {
+        user_id: UserId,
+        memory_id: MemoryId,
+    },
+    /// Keep an article, if fewer than `limit` are kept. One that is kept already gets the note, if there is one.
+    SaveArticle {
+        user_id: UserId,
+        article: SavedArticle,
+        /// Its abstract, by paragraphs.
+        summary: Vec<String>,
+        limit: usize,
+    },
+    /// Write something about an article that is kept.
+    NoteArticle {
+        user_id: UserId,
+        pmid: String,
+        note: String,
+    },
+    RemoveArticle {
+        user_id: UserId,
+        pmid: String,
+    },
+    /// Keep a stream of research, if there are fewer than `limit`; or make one that is kept another one.
+    KeepStream {
+        user_id: UserId,
+        stream: ResearchStream,
+        limit: usize,
+    },
+    DeleteStream {
+        user_id: UserId,
+        stream_id: StreamId,
+    },
 }
 
 impl Change {
@@ -190,9 +234,22 @@ pub struct Approval {
     pub answer: ApprovalAnswer,
 }
 
+/// What a person was looking at when they asked, as the model is told of it. It is kept with their message: whenever that is
+/// answered, the model is told the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Looking {
+    pub context: PageContext,
+    /// What was there.
+    pub text: String,
+    /// What the person wants of the assistant there.
+    pub instructions: String,
+}
+
 /// How a run starts, besides what its intent says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
+    /// What the person looks at, if the run begins with a message of theirs.
+    pub looking: Option<Box<Looking>>,
     /// The run's id, and its message's.
     pub run: MessageId,
     /// The model, if neither the intent nor the conversation names one.
@@ -209,7 +266,7 @@ pub enum Outcome {
     Deleted {
         active_run: Option<MessageId>,
     },
-    /// Something is not remembered any more.
+    /// Something is not remembered, or not kept, any more.
     Forgotten,
     /// A run was started, now or (`again`) when the same intent came before.
     Started {
@@ -235,6 +292,8 @@ pub enum Refusal {
     ActionSpent,
     #[error("as many things are remembered as may be")]
     MemoryFull,
+    #[error("as many articles, or streams of research, are kept as may be")]
+    LibraryFull,
 }
 
 /// What became of several changes that were committed together.
@@ -404,6 +463,26 @@ pub trait Storage: Send + Sync + 'static {
 
     /// All that is remembered of a user, newest first.
     async fn memories(&self, user_id: UserId) -> Result<Vec<Memory>, StorageError>;
+
+    /// What a person was looking at when they wrote a message.
+    async fn looking(&self, user_id: UserId, message_id: MessageId) -> Result<Option<Looking>, StorageError>;
+
+    /// The articles and streams of research that a user keeps.
+    async fn library(&self, user_id: UserId) -> Result<Library, StorageError>;
+
+    /// An article that a user keeps, with its abstract.
+    async fn saved_article(
+        &self,
+        user_id: UserId,
+        pmid: &str,
+    ) -> Result<Option<(SavedArticle, Vec<String>)>, StorageError>;
+
+    /// A user's stream of research.
+    async fn stream(
+        &self,
+        user_id: UserId,
+        stream_id: StreamId,
+    ) -> Result<Option<ResearchStream>, StorageError>;
 
     /// A run of a user.
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError>;

@@ -13,7 +13,7 @@ pub mod mcp;
 pub mod memory;
 mod pace;
 mod payload;
-mod plain;
+pub mod plain;
 pub mod pubmed;
 mod registry;
 pub mod schema;
@@ -34,7 +34,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use self::{
-    built_in::built_in,
+    built_in::{built_in, pubmed},
     execute::execute,
     registry::{Offer, Registry, ToolSource},
 };

@@ -38,8 +38,6 @@ impl PageActions {
     }
 
     /// Does this from now on, as long as what is being rendered is there.
-    // Not every page does something.
-    #[allow(dead_code)]
     pub fn register(self, name: &'static str, perform: Perform) {
         self.0.add((name, perform));
     }

@@ -17,6 +17,7 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
     let live = use_live();
     // Who jumps from heading to heading finds words here, whatever is known yet.
     let heading = move || match live.here().map(|view| view.phase.get()) {
+        _ if live.page.get() == Place::Literature => title.get(),
         None if live.place.get() == Place::New => "New chat".into(),
         Some(Phase::Loading) => "Loading…".into(),
         None | Some(Phase::Missing) => "Not found".into(),

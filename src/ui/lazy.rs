@@ -30,7 +30,7 @@ use std::{
 use futures::FutureExt;
 use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
 
-use super::{browser, erase::Erase, markdown, not_found, transcript};
+use super::{browser, erase::Erase, literature, markdown, not_found, transcript, tray};
 
 /// Makes a view, once it is here.
 pub type Code = Arc<dyn Fn() -> AnyView + Send + Sync>;
@@ -144,6 +144,8 @@ pub async fn prepare() {
             && (!is_there("tool") || transcript::load_tool().await.is_ok())
             && (!is_there("colours") || markdown::load_colours().await.is_ok())
             && (!is_there("suggestions") || transcript::load_suggestions().await.is_ok())
+            && (!is_there("literature") || literature::load().await.is_ok())
+            && (!is_there("tray") || tray::load().await.is_ok())
             && (!is_there("sources") || transcript::load_sources().await.is_ok());
         if are_here {
             return;

@@ -4,6 +4,7 @@
 //! - [`live`]: the state that the stream of events keeps true, and the intents that change it
 //! - [`chat`]: the one layout, with [`sidebar`], [`header`], [`transcript`], [`welcome`] and [`composer`] in it
 //! - [`panel`]: what tools and the model have made, beside the conversation
+//! - [`literature`]: a page of its own, beside which one talks in the [`tray`]
 //! - [`actions`]: what the page does when an action that the model suggests is pressed
 //! - [`diagnostics`]: how an answer was made
 //! - [`markdown`]: text of a model as views that follow it while it grows
@@ -27,6 +28,7 @@ mod header;
 mod highlight;
 mod icons;
 mod lazy;
+mod literature;
 mod live;
 pub mod markdown;
 mod models;
@@ -40,6 +42,7 @@ mod sidebar;
 mod theme;
 mod toast;
 mod transcript;
+mod tray;
 mod welcome;
 mod when;
 

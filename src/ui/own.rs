@@ -13,8 +13,6 @@ impl<T: Clone + Send + Sync + 'static> Own<T> {
     }
 
     /// It is there from now on, as long as what is being rendered is.
-    // Not every page has something.
-    #[allow(dead_code)]
     pub fn add(self, thing: T) {
         let Some(number) = self.0.try_update(|things| {
             let number = things.last().map_or(0, |(last, _)| last + 1);

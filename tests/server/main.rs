@@ -8,6 +8,7 @@ mod conversations;
 mod diagnostics;
 mod faults;
 mod forgeries;
+mod literature;
 mod mcp;
 mod mcp_start;
 mod nginx;

@@ -48,7 +48,7 @@ impl Parlor {
         change: impl FnOnce(&mut Settings),
     ) -> Self {
         let settings = settings(data, upstream, change);
-        let server = Server::open_with(settings, |_, _, _| tools).await;
+        let server = Server::open_with(settings, |_, _, _, _| tools).await;
         Self::serve(server.expect("a server")).await
     }
 

@@ -16,18 +16,21 @@ use sqlx::{
 use tokio::sync::{Mutex, watch};
 
 use super::{
-    Change, Committed, LogPage, PageSize, RecordedCall, Storage, StorageError, StoredAttachment,
+    Change, Committed, LogPage, Looking, PageSize, RecordedCall, Storage, StorageError, StoredAttachment,
     StoredConversation, StoredRun, Trouble,
 };
 use crate::protocol::{
     AttachmentId, ConversationId, ConversationList, Judged, Memory, Message, MessageId, OlderMessages,
-    Payload, PayloadRef, Position, Timestamp, Transcript, UserId, conversation_list::ListCursor,
+    Payload, PayloadRef, Position, StreamId, Timestamp, Transcript, UserId,
+    conversation_list::ListCursor,
+    literature::{Library, ResearchStream, SavedArticle},
 };
 
 mod attachments;
 mod calls;
 mod checkpoint;
 mod commit;
+mod literature;
 mod messages;
 mod payloads;
 mod read;
@@ -362,6 +365,34 @@ impl Storage for Sqlite {
     async fn memories(&self, user_id: UserId) -> Result<Vec<Memory>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         read::memories(&mut connection, user_id).await
+    }
+
+    async fn looking(&self, user_id: UserId, message_id: MessageId) -> Result<Option<Looking>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        literature::looking(&mut connection, user_id, message_id).await
+    }
+
+    async fn library(&self, user_id: UserId) -> Result<Library, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        literature::library(&mut tx, user_id).await
+    }
+
+    async fn saved_article(
+        &self,
+        user_id: UserId,
+        pmid: &str,
+    ) -> Result<Option<(SavedArticle, Vec<String>)>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        literature::saved_article(&mut connection, user_id, pmid).await
+    }
+
+    async fn stream(
+        &self,
+        user_id: UserId,
+        stream_id: StreamId,
+    ) -> Result<Option<ResearchStream>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        literature::stream(&mut connection, user_id, stream_id).await
     }
 
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError> {

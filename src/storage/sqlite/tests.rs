@@ -22,9 +22,11 @@ fn send(text: &str) -> (Change, RunKey) {
         user_message_id: MessageId::new(),
         text: text.into(),
         model: Some("x/m".into()),
+        context: None,
         interaction: Default::default(),
     };
     let start = Start {
+        looking: None,
         run: run.message_id,
         default_model: String::new(),
         fingerprint: String::new(),

@@ -3,6 +3,7 @@
 mod calls;
 mod deletion;
 mod lists;
+mod literature;
 mod log;
 mod memories;
 mod offers;
@@ -41,6 +42,7 @@ fn turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> Turn {
         user_message_id: MessageId::new(),
         text: text.into(),
         model: Some("x/m".into()),
+        context: None,
         interaction: Default::default(),
     };
     let run = RunKey {
@@ -49,6 +51,7 @@ fn turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> Turn {
         message_id: MessageId::new(),
     };
     let start = Start {
+        looking: None,
         run: run.message_id,
         default_model: "x/default".into(),
         fingerprint: text.into(),

@@ -24,6 +24,7 @@ fn again(run: RunKey) -> (Change, RunKey) {
             model: None,
         },
         start: Start {
+            looking: None,
             run: other.message_id,
             default_model: String::new(),
             fingerprint: String::new(),

@@ -29,6 +29,7 @@ async fn the_same_intent_twice_is_done_once_and_another_under_its_id_is_refused(
         unreachable!()
     };
     let retried = Start {
+        looking: None,
         run: MessageId::new(),
         ..start.clone()
     };
@@ -42,6 +43,7 @@ async fn the_same_intent_twice_is_done_once_and_another_under_its_id_is_refused(
         Ok(Outcome::Started { started, again: true })
     );
     let other = Start {
+        looking: None,
         run: MessageId::new(),
         fingerprint: "other".into(),
         ..start
@@ -109,6 +111,7 @@ async fn another_answer_is_a_sibling_and_becomes_the_one_that_is_shown() {
             model: None,
         },
         start: Start {
+            looking: None,
             run: MessageId::new(),
             default_model: String::new(),
             fingerprint: "r".into(),

@@ -4,16 +4,11 @@ use axum::http::{StatusCode, request::Parts};
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
-/// The path of the address that is asked for, and its query.
-pub fn address() -> (String, String) {
-    use_context::<Parts>()
-        .map(|request| {
-            (
-                request.uri.path().into(),
-                request.uri.query().unwrap_or_default().into(),
-            )
-        })
-        .unwrap_or_default()
+/// The path of the address that is asked for, with its query.
+pub fn address() -> String {
+    let request = use_context::<Parts>();
+    let address = request.and_then(|request| request.uri.path_and_query().map(ToString::to_string));
+    address.unwrap_or_default()
 }
 
 /// What the page is called, in its head.

@@ -13,6 +13,7 @@ use super::{
     models::Models,
     page::FormIds,
     place::Place,
+    tray::use_tray,
     when::When,
 };
 
@@ -133,7 +134,7 @@ fn keep_draft(live: Live, area: NodeRef<html::Textarea>) {
             }
         }
         browser::fit_height(&area);
-        if before != Some(place) {
+        if before != Some(place) && use_tray().is_asked_for() {
             // A frame later: where there was nobody to write to, the box is still hidden now.
             browser::next_frame(move || browser::focus_to_write(&area));
         }

@@ -3,7 +3,7 @@
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
-    Live, Phase,
+    LiteratureNews, Live, Phase,
     link::{Effect, Input, Link, Ms, Status},
     lost::lost,
 };
@@ -170,6 +170,9 @@ impl Live {
                     if matches!(event.body, EventBody::ConversationCreated { .. }) {
                         created.push(event.conversation_id);
                     }
+                    if let EventBody::LiteratureChanged { change } = &event.body {
+                        self.literature_changed(Some((event.position, change.clone())));
+                    }
                     if let Some(payload) = made(event.body) {
                         self.made.set(Some((event.conversation_id, payload)));
                     }
@@ -188,6 +191,12 @@ impl Live {
         }
         if lost {
             self.restart();
+        }
+    }
+
+    fn literature_changed(self, change: LiteratureNews) {
+        if let Some(reader) = self.reader.get_value() {
+            reader.run(change);
         }
     }
 
@@ -224,6 +233,7 @@ impl Live {
                 if let (Ok(list), true) = (list, answered) {
                     self.with(|state| state.forget(&known));
                     self.begin_again(place, list, transcript);
+                    self.literature_changed(None);
                     break;
                 }
                 self.status.set(Status::Lost);

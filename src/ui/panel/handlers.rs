@@ -58,8 +58,6 @@ pub type PageHandlers = Own<Handler>;
 
 impl Panel {
     /// Presents a type like this from now on, as long as what is being rendered is there.
-    // Not every page has types of its own.
-    #[allow(dead_code)]
     pub fn handle(self, handler: Handler) {
         self.page.add(handler);
     }

@@ -18,6 +18,7 @@ mod width;
 use leptos::{html, prelude::*};
 
 pub use self::card::payload_card;
+pub use self::handlers::Handler;
 use self::handlers::PageHandlers;
 use super::{
     browser, icons,
@@ -105,7 +106,7 @@ impl Panel {
     }
 
     /// Closes it. Who was in it goes on where it was opened.
-    fn close(self) {
+    pub fn close(self) {
         let was_within = browser::has_focus_in(FRAME);
         let Some(Shown { payload, .. }) = self.shown.get_untracked() else {
             return;

@@ -18,6 +18,7 @@ mod approvals;
 mod calls;
 pub(super) mod conversations;
 mod intents;
+mod literature;
 mod made;
 mod memories;
 mod offers;
@@ -285,6 +286,27 @@ impl Batch {
                     .await
             }
             Change::Forget { user_id, memory_id } => self.forget(connection, *user_id, *memory_id).await,
+            Change::SaveArticle {
+                user_id,
+                article,
+                summary,
+                limit,
+            } => {
+                self.save_article(connection, *user_id, article, summary, *limit)
+                    .await
+            }
+            Change::NoteArticle { user_id, pmid, note } => {
+                self.note_article(connection, *user_id, pmid, note).await
+            }
+            Change::RemoveArticle { user_id, pmid } => self.remove_article(connection, *user_id, pmid).await,
+            Change::KeepStream {
+                user_id,
+                stream,
+                limit,
+            } => self.keep_stream(connection, *user_id, stream, *limit).await,
+            Change::DeleteStream { user_id, stream_id } => {
+                self.delete_stream(connection, *user_id, *stream_id).await
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use sqlx::{Row, SqliteConnection};
 use super::{
     super::{messages, optional_id},
     Batch, Failure,
+    literature::keep_looking,
     output::store_answer,
 };
 use crate::{
@@ -96,6 +97,9 @@ impl Batch {
             position,
         };
         insert_message(connection, place, *user_message_id, self.at, &body).await?;
+        if let Some(looking) = &start.looking {
+            keep_looking(connection, user_id, *user_message_id, looking).await?;
+        }
         let key = RunKey {
             user_id,
             conversation_id: *conversation_id,

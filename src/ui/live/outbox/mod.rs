@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     protocol::{
-        ConversationId, IntentId, Interaction, MessageId, Transcript,
+        ConversationId, IntentId, Interaction, MessageId, PageContext, Transcript,
         intent::{self, SendMessage, Started},
     },
     ui::place::Place,
@@ -86,6 +86,7 @@ impl Outbox {
         text: String,
         model: Option<String>,
         interaction: Interaction,
+        context: Option<PageContext>,
     ) -> Sending {
         let again = self.returned.iter().position(|sending| {
             let intent = &sending.intent;
@@ -100,6 +101,7 @@ impl Outbox {
                 text,
                 model,
                 interaction,
+                context,
             },
         };
         self.returned.retain(|sending| sending.from != from);
