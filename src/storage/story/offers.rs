@@ -19,20 +19,27 @@ async fn offering(storage: &dyn Storage) -> RunKey {
         actions: vec![action(ActionHandler::Client), action(ActionHandler::Server)],
     };
     let ended = EventBody::ended(RunStatus::Complete, None, NOON, 0);
+    let payload = |payload_id: &str| Payload {
+        payload_id: payload_id.into(),
+        kind: "query_suggestion".into(),
+        summary: "Query suggestion".into(),
+        data: Json::or_string("{}"),
+    };
+    // What is in no answer goes with the run's end.
+    let made = |part, payload_id: &str| EventBody::PayloadMade {
+        node: 0,
+        part,
+        payload: payload(payload_id).reference(),
+    };
+    let events = vec![made(0, "one"), made(1, "two"), suggested, ended];
     let mut message = AssistantMessage::started("x/m");
-    for event in [&suggested, &ended] {
+    for event in &events {
         transcript::apply_to_run(&mut message, event);
     }
     let keep = |payload_id: &str| Change::Keep {
         run,
-        payload: Payload {
-            payload_id: payload_id.into(),
-            kind: "query_suggestion".into(),
-            summary: "Query suggestion".into(),
-            data: Json::or_string("{}"),
-        },
+        payload: payload(payload_id),
     };
-    let events = vec![suggested, ended];
     let end = Change::End { run, events, message };
     for change in [turn.change, keep("one"), keep("two"), end] {
         do_one(storage, &change).await.expect("done");
