@@ -5,6 +5,7 @@
 
 mod codec;
 pub mod error;
+pub mod personal;
 pub mod rpc;
 
 pub use error::{ApiError, ErrorCode};

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use axum::{
     Json,
     extract::{
-        Path, Query, State,
+        Path, Query,
         rejection::{JsonRejection, PathRejection, QueryRejection},
     },
     http::{HeaderMap, StatusCode},
@@ -53,11 +53,10 @@ pub struct ChatRequest {
 
 /// Saves the message, starts the run and streams it.
 pub async fn start(
-    State(app): State<AppState>,
+    caller: Caller,
     headers: HeaderMap,
     request: Result<Json<ChatRequest>, JsonRejection>,
 ) -> Result<Response, Problem> {
-    let caller = Caller::new(app);
     let Json(request) = request?;
     if request.conversation_history.is_some() {
         return Err(bad_request(
@@ -79,11 +78,10 @@ pub async fn start(
 
 /// Goes on with an answer that did not come to its end, and streams that.
 pub async fn go_on(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let caller = Caller::new(app);
     let message_id = problem::message_id(path)?;
     let run = caller.app.storage.run(caller.user_id, message_id).await?;
     let intent = Continue {
@@ -98,7 +96,7 @@ pub async fn go_on(
 
 /// Streams what a run does after a position.
 pub async fn resume(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
     query: Result<Query<HashMap<String, String>>, QueryRejection>,
     headers: HeaderMap,
@@ -106,11 +104,11 @@ pub async fn resume(
     let run = problem::message_id(path)?;
     let Query(query) = query?;
     let after = event_stream::position(&query, &headers)?.unwrap_or_default();
-    stream(Caller::new(app), run, after).await
+    stream(caller, run, after).await
 }
 
 async fn stream(caller: Caller, run: MessageId, after: Position) -> Result<Response, Problem> {
-    let Caller { app, user_id } = caller;
+    let Caller { app, user_id, access } = caller;
     let StoredRun {
         key,
         first_position,
@@ -140,6 +138,7 @@ async fn stream(caller: Caller, run: MessageId, after: Position) -> Result<Respo
     Ok(event_stream::respond(
         follower,
         &app,
+        access,
         OneRun {
             app: app.clone(),
             run: key,

@@ -3,7 +3,7 @@
 use axum::{
     Json,
     extract::{
-        Path, State,
+        Path,
         rejection::{JsonRejection, PathRejection},
     },
     http::StatusCode,
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    AppState, Caller,
+    Caller,
     caller::not_found,
     problem::{self, Problem},
 };
@@ -22,11 +22,7 @@ use crate::{
 };
 
 /// `GET /api/messages/{id}`: also with the id that was announced before the model was called.
-pub async fn get(
-    State(app): State<AppState>,
-    path: Result<Path<String>, PathRejection>,
-) -> Result<Json<Found>, Problem> {
-    let caller = Caller::new(app);
+pub async fn get(caller: Caller, path: Result<Path<String>, PathRejection>) -> Result<Json<Found>, Problem> {
     let message_id = problem::message_id(path)?;
     let (conversation_id, message) = caller
         .app
@@ -48,11 +44,7 @@ pub struct Found {
 }
 
 /// `POST /api/runs/{id}/stop`: stops a run; one that has ended stays as it is.
-pub async fn stop(
-    State(app): State<AppState>,
-    path: Result<Path<String>, PathRejection>,
-) -> Result<Json<Value>, Problem> {
-    let caller = Caller::new(app);
+pub async fn stop(caller: Caller, path: Result<Path<String>, PathRejection>) -> Result<Json<Value>, Problem> {
     let message_id = problem::message_id(path)?;
     let status = caller
         .app
@@ -73,11 +65,10 @@ pub struct Answer {
 
 /// `POST /api/runs/{id}/approvals`: answers whether a tool call may begin. The first answer counts.
 pub async fn answer(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
     answer: Result<Json<Answer>, JsonRejection>,
 ) -> Result<StatusCode, Problem> {
-    let caller = Caller::new(app);
     let run = problem::message_id(path)?;
     let Json(Answer { index, answer }) = answer?;
     let approval = Approval { run, index, answer };

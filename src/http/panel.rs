@@ -2,10 +2,10 @@
 
 use axum::{
     Json,
-    extract::{Path, State, rejection::PathRejection},
+    extract::{Path, rejection::PathRejection},
 };
 
-use super::{AppState, Caller, caller::not_found, problem::Problem};
+use super::{Caller, caller::not_found, problem::Problem};
 use crate::{
     api::{ApiError, ErrorCode},
     payloads,
@@ -14,10 +14,9 @@ use crate::{
 
 /// `GET /api/conversations/{id}/payloads/{id}`: what a tool or the model has made.
 pub async fn get(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<Json<Payload>, Problem> {
-    let caller = Caller::new(app);
     let Path((conversation_id, payload_id)) = path.map_err(|_| not_found())?;
     let conversation_id = conversation_id.parse().map_err(|_| not_found())?;
     Ok(Json(payload(&caller, conversation_id, &payload_id).await?))

@@ -20,6 +20,10 @@ use crate::{
 /// In how many seconds what did not work just now is worth another try.
 pub const RETRY_AFTER: header::HeaderValue = header::HeaderValue::from_static("2");
 
+/// How a request says whose it is (RFC 6750).
+const WHAT_IS_TAKEN: header::HeaderValue =
+    header::HeaderValue::from_static("Bearer realm=\"Parlor\", error=\"invalid_token\"");
+
 /// An [`ApiError`] as the public contract shows it.
 #[derive(Debug)]
 pub struct Problem(pub ApiError);
@@ -49,6 +53,9 @@ impl IntoResponse for Problem {
         );
         if status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(header::RETRY_AFTER, RETRY_AFTER);
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, WHAT_IS_TAKEN);
         }
         response
     }

@@ -4,7 +4,7 @@
 
 mod prompt;
 
-pub use self::prompt::{Known, system_prompt};
+pub use self::prompt::{Instructions, Known, system_prompt};
 
 /// A page, as the assistant knows it.
 #[derive(Clone, Copy, Debug)]

@@ -19,8 +19,16 @@ pub struct Known<'a> {
     pub payloads: &'a [PayloadRef],
     /// What the model may ask for.
     pub tools: &'a [ToolSpec],
-    /// What whoever runs this server wants of the assistant.
-    pub instructions: &'a str,
+    pub instructions: Instructions<'a>,
+}
+
+/// What is wanted of the assistant besides the rest. Each may be empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Instructions<'a> {
+    /// By whoever runs this server.
+    pub server: &'a str,
+    /// By the person, for all of their conversations.
+    pub person: &'a str,
 }
 
 /// Payloads beyond so many newest ones are not listed.
@@ -48,7 +56,7 @@ pub fn system_prompt(page: &Page, known: &Known<'_>) -> String {
         ("Context", context(known)),
         ("Shown to the person earlier", manifest(known.payloads)),
         ("What you can do", capabilities(known.tools)),
-        ("Instructions", known.instructions.trim().to_owned()),
+        ("Instructions", instructions(known.instructions)),
         ("Guidelines", GUIDELINES.to_owned()),
     ];
     let mut prompt = String::new();
@@ -80,6 +88,22 @@ fn manifest(payloads: &[PayloadRef]) -> String {
     newest.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// The person's stand last, where they weigh more: it is them whom the assistant talks with.
+fn instructions(wanted: Instructions<'_>) -> String {
+    let wanted = [
+        ("By whoever runs this server:", wanted.server),
+        (
+            "By the person you talk with, for all of their conversations (what they say in this one counts more):",
+            wanted.person,
+        ),
+    ];
+    let given = wanted.into_iter().filter(|(_, text)| !text.trim().is_empty());
+    let texts: Vec<_> = given
+        .map(|(whose, text)| format!("{whose}\n\n{}", text.trim()))
+        .collect();
+    texts.join("\n\n")
+}
+
 fn capabilities(tools: &[ToolSpec]) -> String {
     let finds = |tool: &ToolSpec| WITH_SOURCES.contains(&tool.name.as_str());
     if tools.iter().any(finds) {
@@ -100,12 +124,12 @@ mod tests {
 
     const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
-    fn known<'a>(payloads: &'a [PayloadRef], tools: &'a [ToolSpec], instructions: &'a str) -> Known<'a> {
+    fn known<'a>(payloads: &'a [PayloadRef], tools: &'a [ToolSpec], person: &'a str) -> Known<'a> {
         Known {
             now: NOON,
             payloads,
             tools,
-            instructions,
+            instructions: Instructions { server: "", person },
         }
     }
 
@@ -146,6 +170,23 @@ mod tests {
             ["# Context", "# What you can do", "# Guidelines"]
         );
         assert!(!plain.contains("METADATA"), "there is nothing to name sources of");
+    }
+
+    #[test]
+    fn the_servers_and_the_persons_instructions_are_told_apart() {
+        let told = |server, person| instructions(Instructions { server, person });
+        assert_eq!(
+            told("Be brief.\n", "I am a nurse."),
+            "By whoever runs this server:\n\nBe brief.\n\n\
+             By the person you talk with, for all of their conversations (what they say in this one counts more):\n\n\
+             I am a nurse."
+        );
+        assert_eq!(
+            told("Be brief.", " \n"),
+            "By whoever runs this server:\n\nBe brief."
+        );
+        assert!(told("", "I am a nurse.").starts_with("By the person"));
+        assert_eq!(told("", ""), "");
     }
 
     #[test]

@@ -14,9 +14,10 @@ use serde::{
 use uuid::Uuid;
 
 use super::{
-    AskedCall, AssistantMessage, ConversationId, ConversationList, ConversationSummary, Event, EventBody,
-    Json, Message, MessageBody, MessageId, Notice, OlderMessages, Part, PayloadRef, Position, RunError,
-    RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus, Transcript,
+    ApiToken, AskedCall, AssistantMessage, ConversationId, ConversationList, ConversationSummary, Event,
+    EventBody, Json, Memory, MemoryId, Message, MessageBody, MessageId, Notice, OlderMessages, Part,
+    PayloadRef, Personal, Position, RunError, RunStatus, Timestamp, TokenId, ToolCall, ToolProgress,
+    ToolStatus, Transcript,
     chat::{ModelInfo, ModelList},
     intent::Started,
     json,
@@ -127,6 +128,8 @@ blank! {
     Timestamp: Timestamp(0),
     ConversationId: ConversationId(Uuid::nil()),
     MessageId: MessageId(Uuid::nil()),
+    MemoryId: MemoryId(Uuid::nil()),
+    TokenId: TokenId(Uuid::nil()),
     RunStatus: RunStatus::Failed,
     ToolStatus: ToolStatus::Unknown,
     RunError: RunError { code: String::new(), message: String::new(), hint: String::new() },
@@ -180,6 +183,9 @@ plain! {
     ModelInfo { id, name, endpoint };
     Started { conversation_id, user_message_id, assistant_message_id };
     ToolProgress { stage, message; progress, data };
+    Personal { instructions, instructions_bytes, remembers, memories, tokens };
+    Memory { id, text, created_at };
+    ApiToken { id, name, beginning, created_at; expires_at, last_used_at };
 }
 
 impl TryFrom<Fields> for Event {
@@ -241,13 +247,18 @@ impl TryFrom<Fields> for Event {
             "suggested_values" => fields!(flat => EventBody::SuggestedValues { values }),
             "suggested_actions" => fields!(flat => EventBody::SuggestedActions { actions }),
             "sources" => fields!(flat => EventBody::Sources { sources }),
+            "settings_changed" => EventBody::SettingsChanged,
             "empty" => EventBody::Empty,
             _ => {
                 flat.blame(NotOurs::Unknown(kind));
                 EventBody::Empty
             }
         };
-        let event = fields!(flat => Self { position, conversation_id; message_id } with body);
+        let conversation_id = match body {
+            EventBody::SettingsChanged => ConversationId::NONE,
+            _ => flat.need("conversation_id"),
+        };
+        let event = fields!(flat => Self { position; message_id } with conversation_id, body);
         flat.finish(event)
     }
 }
@@ -477,6 +488,7 @@ mod tests {
                 ended_at: at,
                 worked_ms: 3,
             },
+            EventBody::SettingsChanged,
             EventBody::Empty,
         ];
         for body in bodies {
@@ -507,11 +519,16 @@ mod tests {
                 | EventBody::Complete { .. }
                 | EventBody::Cancelled { .. }
                 | EventBody::Error { .. }
+                | EventBody::SettingsChanged
                 | EventBody::Empty => {}
             }
+            let conversation_id = match body {
+                EventBody::SettingsChanged => ConversationId::NONE,
+                _ => ConversationId::new(),
+            };
             let event = Event {
                 position: Position(7),
-                conversation_id: ConversationId::new(),
+                conversation_id,
                 message_id: Some(id),
                 body,
             };
@@ -577,6 +594,46 @@ mod tests {
             assert_eq!(serde_json::from_slice::<Notice>(&written).unwrap(), notice);
             assert_eq!(json::read(&written), Ok(notice));
         }
+    }
+
+    #[test]
+    fn what_a_person_has_set_reads_back_as_what_was_written() {
+        let token = |end| ApiToken {
+            id: TokenId::new(),
+            name: "script".into(),
+            beginning: "parlor_1234".into(),
+            created_at: Timestamp(1),
+            expires_at: end,
+            last_used_at: None,
+        };
+        let personal = Personal {
+            instructions: "Be \"kind\".".into(),
+            instructions_bytes: 10,
+            remembers: true,
+            memories: vec![Memory {
+                id: MemoryId::new(),
+                text: "likes tea".into(),
+                created_at: Timestamp(2),
+            }],
+            tokens: vec![token(None), token(Some(Timestamp(3)))],
+        };
+        let written = serde_json::to_vec(&personal).unwrap();
+        assert_eq!(json::read(&written), Ok(personal));
+    }
+
+    #[test]
+    fn only_what_concerns_no_conversation_names_none() {
+        let changed = Event {
+            position: Position(7),
+            conversation_id: ConversationId::NONE,
+            message_id: None,
+            body: EventBody::SettingsChanged,
+        };
+        let json = serde_json::json!({ "position": 7, "type": "settings_changed" });
+        assert_eq!(serde_json::to_value(&changed).unwrap(), json);
+        let json = serde_json::json!({ "position": 7, "type": "conversation_read" });
+        let error = serde_json::from_value::<Event>(json).unwrap_err();
+        assert_eq!(error.to_string(), "the field `conversation_id` is missing");
     }
 
     #[test]

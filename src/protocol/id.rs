@@ -64,9 +64,22 @@ id!(
     MemoryId
 );
 id!(
+    /// An API token; not the token itself.
+    TokenId
+);
+id!(
     /// One intent of a person (send, regenerate …). The same id twice does it once.
     IntentId
 );
+
+impl ConversationId {
+    /// Stands in events that are about no conversation. On the wire there is none then.
+    pub const NONE: Self = Self(Uuid::nil());
+
+    pub fn is_none(&self) -> bool {
+        *self == Self::NONE
+    }
+}
 
 impl UserId {
     /// The one user there is until there are accounts.

@@ -15,6 +15,7 @@ pub mod memory;
 pub mod message;
 pub mod panel;
 pub mod payload;
+pub mod personal;
 pub mod sorted;
 pub mod sse;
 pub mod suggestion;
@@ -24,7 +25,7 @@ pub mod transcript;
 
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use event::{Event, EventBody, Notice, Position};
-pub use id::{ConversationId, IntentId, MemoryId, MessageId, UserId};
+pub use id::{ConversationId, IntentId, MemoryId, MessageId, TokenId, UserId};
 pub use json::Json;
 pub use memory::Memory;
 pub use message::{
@@ -32,6 +33,7 @@ pub use message::{
 };
 pub use panel::PanelView;
 pub use payload::{Payload, PayloadRef};
+pub use personal::{ApiToken, NewToken, Personal};
 pub use suggestion::{ActionHandler, ActionStyle, Source, SuggestedAction, SuggestedValue};
 pub use time::Timestamp;
 pub use tool::{AskedCall, Fraction, ToolCall, ToolProgress, ToolStatus};

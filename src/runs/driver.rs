@@ -16,7 +16,7 @@ use crate::{
     agent::{Agent, Effect, Input, Timeout},
     clock,
     journal::JournalError,
-    pages::{self, Known},
+    pages::{self, Instructions, Known},
     protocol::{AssistantMessage, EventBody, Message, MessageBody, ToolStatus, intent::ApprovalAnswer},
     providers::{ModelEvent, ModelRequest},
     storage::{Change, PageSize, RunKey, Storage, StorageError},
@@ -64,13 +64,18 @@ impl<'a> Driver<'a> {
         let offer = runs.tools.offer();
         let read = || runs.storage.payloads(run.user_id, run.conversation_id);
         let payloads = runs.insist("what was made in a conversation", read).await?;
+        let read = || runs.storage.instructions(run.user_id);
+        let person = runs.insist("a person's instructions", read).await?;
         let prompt = pages::system_prompt(
             &pages::CHAT,
             &Known {
                 now: clock::now(),
                 payloads: &payloads,
                 tools: &offer.specs(),
-                instructions: &runs.agent.instructions,
+                instructions: Instructions {
+                    server: &runs.agent.instructions,
+                    person: &person,
+                },
             },
         );
         let read = || runs.storage.allowed_tools(run.user_id, run.conversation_id);

@@ -125,7 +125,7 @@ pub struct Agent {
 pub struct Limits {
     /// A person's message.
     pub message_bytes: usize,
-    /// A title, in characters.
+    /// A title, or an API token's name, in characters.
     pub title_characters: usize,
     /// A request's body.
     pub request_bytes: usize,
@@ -145,6 +145,10 @@ pub struct Limits {
     pub memory_bytes: usize,
     /// Things that are remembered of a person.
     pub memories: usize,
+    /// What a person wants the assistant to be told in every conversation.
+    pub instructions_bytes: usize,
+    /// A person's API tokens.
+    pub api_tokens: usize,
 }
 
 /// How long Parlor waits, in seconds.
@@ -228,6 +232,8 @@ impl Default for Limits {
             messages_page_bytes: 256 << 10,
             memory_bytes: 2000,
             memories: 500,
+            instructions_bytes: 8 << 10,
+            api_tokens: 50,
         }
     }
 }

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::protocol::{
-    AssistantMessage, ConversationId, ConversationList, Event, EventBody, Memory, MemoryId, Message,
-    MessageId, OlderMessages, Payload, PayloadRef, Position, RunStatus, Timestamp, Transcript, UserId,
+    ApiToken, AssistantMessage, ConversationId, ConversationList, Event, EventBody, Memory, MemoryId,
+    Message, MessageId, OlderMessages, Payload, PayloadRef, Position, RunStatus, Timestamp, TokenId,
+    Transcript, UserId,
     conversation_list::ListCursor,
     intent::{ApprovalAnswer, Continue, Regenerate, SendMessage, Started},
 };
@@ -116,12 +117,26 @@ pub enum Change {
     /// Remember something of a person across conversations, if fewer than `limit` things are. What is remembered already is once.
     Remember {
         user_id: UserId,
-        memory_id: MemoryId,
-        text: String,
+        memory: Memory,
         limit: usize,
     },
     /// Forget one of these things.
     Forget { user_id: UserId, memory_id: MemoryId },
+    /// Forget all of them.
+    ForgetAll { user_id: UserId },
+    /// What a person wants the assistant to be told in every conversation.
+    SetInstructions { user_id: UserId, text: String },
+    /// Another API token, if there are fewer than `limit`.
+    AddToken {
+        user_id: UserId,
+        token: ApiToken,
+        hash: TokenHash,
+        limit: usize,
+    },
+    /// An API token is not taken any more.
+    RevokeToken { user_id: UserId, token_id: TokenId },
+    /// An API token was used just now.
+    UseToken { user_id: UserId, token_id: TokenId },
 }
 
 impl Change {
@@ -130,6 +145,10 @@ impl Change {
         matches!(self, Self::End { .. })
     }
 }
+
+/// What is stored of an API token: its SHA-256.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenHash(pub [u8; 32]);
 
 /// A person's answer to whether a tool call may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +178,7 @@ pub enum Outcome {
     Deleted {
         active_run: Option<MessageId>,
     },
-    /// Something is not remembered any more.
+    /// Something of a person's is gone.
     Forgotten,
     /// A run was started, now or (`again`) when the same intent came before.
     Started {
@@ -183,6 +202,8 @@ pub enum Refusal {
     IntentReused,
     #[error("as many things are remembered as may be")]
     MemoryFull,
+    #[error("there are as many API tokens as may be")]
+    TokensFull,
 }
 
 /// What became of several changes that were committed together.
@@ -325,6 +346,15 @@ pub trait Storage: Send + Sync + 'static {
 
     /// All that is remembered of a user, newest first.
     async fn memories(&self, user_id: UserId) -> Result<Vec<Memory>, StorageError>;
+
+    /// What a user wants the assistant to be told in every conversation. Empty if that is nothing.
+    async fn instructions(&self, user_id: UserId) -> Result<String, StorageError>;
+
+    /// The API tokens of a user, newest first.
+    async fn api_tokens(&self, user_id: UserId) -> Result<Vec<ApiToken>, StorageError>;
+
+    /// The API token with this hash, and whose it is. It may have expired.
+    async fn api_token(&self, hash: &TokenHash) -> Result<Option<(UserId, ApiToken)>, StorageError>;
 
     /// A run of a user.
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError>;

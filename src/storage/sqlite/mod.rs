@@ -15,16 +15,17 @@ use sqlx::{
 };
 use tokio::sync::{Mutex, watch};
 
-use super::{Change, Committed, LogPage, PageSize, Storage, StorageError, StoredRun, Trouble};
+use super::{Change, Committed, LogPage, PageSize, Storage, StorageError, StoredRun, TokenHash, Trouble};
 use crate::protocol::{
-    ConversationId, ConversationList, Memory, Message, MessageId, OlderMessages, Payload, PayloadRef,
-    Position, Timestamp, Transcript, UserId, conversation_list::ListCursor,
+    ApiToken, ConversationId, ConversationList, Memory, Message, MessageId, OlderMessages, Payload,
+    PayloadRef, Position, Timestamp, Transcript, UserId, conversation_list::ListCursor,
 };
 
 mod checkpoint;
 mod commit;
 mod messages;
 mod payloads;
+mod personal;
 mod read;
 mod trim;
 
@@ -320,7 +321,22 @@ impl Storage for Sqlite {
 
     async fn memories(&self, user_id: UserId) -> Result<Vec<Memory>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        read::memories(&mut connection, user_id).await
+        personal::memories(&mut connection, user_id).await
+    }
+
+    async fn instructions(&self, user_id: UserId) -> Result<String, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        personal::instructions(&mut connection, user_id).await
+    }
+
+    async fn api_tokens(&self, user_id: UserId) -> Result<Vec<ApiToken>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        personal::tokens(&mut connection, user_id).await
+    }
+
+    async fn api_token(&self, hash: &TokenHash) -> Result<Option<(UserId, ApiToken)>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        personal::token_by_hash(&mut connection, hash).await
     }
 
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError> {

@@ -5,6 +5,7 @@ mod lists;
 mod log;
 mod memories;
 mod pages;
+mod personal;
 mod turns;
 
 use std::sync::Arc;
