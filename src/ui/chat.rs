@@ -14,6 +14,7 @@ use super::{
     page::{Page, PageCodec},
     panel::{Panel, PanelFrame, use_panel},
     place::{self, Place},
+    settings::{Given, settings},
     sidebar::Sidebar,
     toast::ToastArea,
     transcript::Conversation,
@@ -46,6 +47,7 @@ pub fn Chat() -> impl IntoView {
 fn begin(page: Page, place: Memo<Place>, go: Callback<(Place, bool)>) -> AnyView {
     let models = Models::new(&page);
     let form = page.form;
+    provide_context(Given(page.personal.clone()));
     let live = Live::new(page, place, go);
     provide_context(live);
     provide_context(form);
@@ -62,6 +64,7 @@ fn begin(page: Page, place: Memo<Place>, go: Callback<(Place, bool)>) -> AnyView
         live.visit(here);
         if let Some(left) = before {
             live.leave(left);
+            live.came_from.set(left);
         }
         here
     });
@@ -96,15 +99,20 @@ fn Layout(live: Live) -> impl IntoView {
     });
     let page_title = move || {
         let place = match live.place.get() {
+            Place::Settings => "Settings".into(),
             Place::Nowhere => "Not found".into(),
             _ => title.get(),
         };
         page_title(afoot.get(), &place)
     };
     browser::title(page_title);
+    let skip_to = move || match live.place.get() {
+        Place::Settings => "Skip to the settings",
+        _ => "Skip to the message box",
+    };
     view! {
         <div class="app">
-            <a class="skip-link" href="#message" on:click=skip>"Skip to the message box"</a>
+            <a class="skip-link" href="#message" on:click=move |event| skip(&event, live)>{skip_to}</a>
             <Sidebar/>
             <div class="stage" inert=move || panel.covers_all()>
                 <Header title/>
@@ -132,9 +140,12 @@ fn page_title(afoot: usize, place: &str) -> String {
 }
 
 /// Moves the focus, and nothing else: the address stays what it is.
-fn skip(event: ev::MouseEvent) {
+fn skip(event: &ev::MouseEvent, live: Live) {
     event.prevent_default();
-    browser::focus_selector("#message");
+    browser::focus_selector(match live.place.get_untracked() {
+        Place::Settings => "#settings",
+        _ => "#message",
+    });
 }
 
 /// What the place shows.
@@ -142,6 +153,7 @@ fn scene(live: Live, place: Place) -> AnyView {
     match place {
         Place::New => view! { <Welcome/> }.erase(),
         Place::Conversation(id) => view! { <Conversation view=live.view(id)/> }.erase(),
+        Place::Settings => settings(live),
         Place::Nowhere => {
             browser::not_found();
             nothing_here("There is nothing at this address.")

@@ -19,6 +19,7 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
     let heading = move || match live.here().map(|view| view.phase.get()) {
         None if live.place.get() == Place::New => "New chat".into(),
         Some(Phase::Loading) => "Loading…".into(),
+        None if live.place.get() == Place::Settings => "Settings".into(),
         None | Some(Phase::Missing) => "Not found".into(),
         Some(Phase::Ready | Phase::Failed(_)) => match title.get() {
             title if title.is_empty() => "Conversation".into(),

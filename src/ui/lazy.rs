@@ -30,7 +30,7 @@ use std::{
 use futures::FutureExt;
 use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
 
-use super::{browser, erase::Erase, not_found, transcript};
+use super::{browser, erase::Erase, not_found, settings, transcript};
 
 /// Makes a view, once it is here.
 pub type Code = Arc<dyn Fn() -> AnyView + Send + Sync>;
@@ -134,6 +134,7 @@ pub async fn prepare() {
         // One after the other: most of them come in the same file.
         let is_there = |name: &str| browser::is_there(&["[data-lazy=", name, "]"].concat());
         let are_here = (!is_there("not_found") || not_found::load().await.is_ok())
+            && (!is_there("settings") || settings::load().await.is_ok())
             && (!is_there("tool") || transcript::load_tool().await.is_ok())
             && (!is_there("suggestions") || transcript::load_suggestions().await.is_ok())
             && (!is_there("sources") || transcript::load_sources().await.is_ok());

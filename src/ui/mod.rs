@@ -5,6 +5,7 @@
 //! - [`chat`]: the one layout, with [`sidebar`], [`header`], [`transcript`], [`welcome`] and [`composer`] in it
 //! - [`panel`]: what tools and the model have made, beside the conversation
 //! - [`markdown`]: text of a model as views that follow it while it grows
+//! - [`settings`]: what a person sets for themselves
 //! - [`lazy`]: views whose code is loaded when they are first shown
 //! - [`browser`]: the only module here that knows whether it runs in one
 //!
@@ -30,6 +31,7 @@ mod notify;
 mod page;
 mod panel;
 mod place;
+mod settings;
 mod sidebar;
 mod theme;
 mod toast;

@@ -8,7 +8,7 @@ use super::{browser, place::Place};
 use crate::{
     api::{ApiError, rpc},
     protocol::{
-        ConversationId, ConversationList, IntentId, MessageId, Timestamp, Transcript,
+        ConversationId, ConversationList, IntentId, Json, MessageId, Timestamp, Transcript,
         chat::ModelList,
         json::{self, Unreadable},
     },
@@ -24,6 +24,8 @@ pub struct Page {
     /// The conversation that the address names.
     pub transcript: Option<Result<Transcript, ApiError>>,
     pub models: Result<ModelList, ApiError>,
+    /// What the settings page shows, if the address names it. Nothing else reads it: what few people need is taken apart there.
+    pub personal: Option<Json>,
     pub form: FormIds,
 }
 
@@ -80,12 +82,18 @@ impl Page {
             }
         };
         let (list, transcript, models) = futures::join!(rpc::conversations(None), transcript, rpc::models());
+        // After the list: the stream goes on from there, and says what changed since.
+        let personal = match place {
+            Place::Settings => browser::personal().await,
+            _ => None,
+        };
         Self {
             now: browser::now(),
             place,
             list,
             transcript,
             models,
+            personal,
             form: FormIds::new(place),
         }
     }

@@ -4,12 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::{ConversationId, MessageId};
 
+const SETTINGS: &str = "/settings";
+
 /// What an address names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Place {
     /// A conversation that has not begun.
     New,
     Conversation(ConversationId),
+    /// What a person sets for themselves.
+    Settings,
     /// There is nothing at this address.
     Nowhere,
 }
@@ -19,6 +23,7 @@ impl Place {
     pub fn of(path: &str) -> Self {
         match path.trim_end_matches('/') {
             "" => Self::New,
+            SETTINGS => Self::Settings,
             path => path
                 .strip_prefix("/c/")
                 .and_then(|id| id.parse().ok())
@@ -30,6 +35,7 @@ impl Place {
     pub fn path(self) -> String {
         match self {
             Self::New | Self::Nowhere => "/".into(),
+            Self::Settings => SETTINGS.into(),
             Self::Conversation(id) => {
                 let mut path = String::from("/c/");
                 path.push_str(&id.to_string());
@@ -42,8 +48,13 @@ impl Place {
     pub fn conversation(self) -> Option<ConversationId> {
         match self {
             Self::Conversation(id) => Some(id),
-            Self::New | Self::Nowhere => None,
+            Self::New | Self::Settings | Self::Nowhere => None,
         }
+    }
+
+    /// Whether there is somebody to write to.
+    pub fn is_chat(self) -> bool {
+        matches!(self, Self::New | Self::Conversation(_))
     }
 }
 
@@ -63,11 +74,11 @@ mod tests {
     #[test]
     fn a_place_and_its_path_are_one() {
         let id = ConversationId::new();
-        for place in [Place::New, Place::Conversation(id)] {
+        for place in [Place::New, Place::Conversation(id), Place::Settings] {
             assert_eq!(Place::of(&place.path()), place);
         }
         assert_eq!(Place::of(&format!("/c/{id}/")), Place::Conversation(id));
-        for path in ["/c", "/c/", "/c/what", "/settings"] {
+        for path in ["/c", "/c/", "/c/what", "/setting", "/settings/x"] {
             assert_eq!(Place::of(path), Place::Nowhere, "{path}");
         }
     }

@@ -169,6 +169,9 @@ impl Live {
                     if matches!(event.body, EventBody::ConversationCreated { .. }) {
                         created.push(event.conversation_id);
                     }
+                    if matches!(event.body, EventBody::SettingsChanged) {
+                        self.settings_changed();
+                    }
                     if let Some(payload) = made(event.body) {
                         self.made.set(Some((event.conversation_id, payload)));
                     }
@@ -188,6 +191,10 @@ impl Live {
         if lost {
             self.restart();
         }
+    }
+
+    fn settings_changed(self) {
+        self.settings_changes.update(|changes| *changes += 1);
     }
 
     /// A conversation has begun. Its page may have been opened before: one whose first message was on its way, say.
@@ -290,6 +297,8 @@ impl Live {
         if let (Some(id), Some(error)) = (here, &error) {
             self.could_not_load(id, error);
         }
+        // What happened in between is not known.
+        self.settings_changed();
         self.flush();
     }
 

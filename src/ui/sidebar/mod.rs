@@ -16,6 +16,7 @@ use super::{
     icons,
     live::{ListTrouble, use_live},
     panel::use_panel,
+    place::Place,
     when::When,
 };
 
@@ -68,6 +69,13 @@ pub fn Sidebar() -> impl IntoView {
                 {icons::plus()} "New chat"
             </a>
             <List/>
+            <a
+                class="button button-quiet sidebar-foot"
+                href=Place::Settings.path()
+                aria-current=move || (live.place.get() == Place::Settings).then_some("page")
+            >
+                {icons::gear()} "Settings"
+            </a>
             // In here, so that the drawer stays open below it.
             <DeleteDialog/>
         </nav>
