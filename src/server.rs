@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     clock,
-    http::{self, AppState},
+    http::{self, AppState, Tokens},
     hub::Hub,
     journal::Journal,
     literature::Literature,
@@ -97,6 +97,7 @@ impl Server {
             tracing::error!("what the last process left at work can't be ended yet");
         }
         let recovery = (!ended).then_some(recovery);
+        let tokens = Arc::new(Tokens::new(storage.clone(), journal.clone()));
         let leptos = LeptosOptions::builder().output_name("parlor").build();
         let shutdown = CancellationToken::new();
         let settings = Arc::new(settings);
@@ -108,6 +109,7 @@ impl Server {
             runs,
             models,
             literature,
+            tokens,
             leptos,
             shutdown,
         };

@@ -21,6 +21,8 @@ pub struct ApiError {
 pub enum ErrorCode {
     /// 400: the request is not of the form that is asked for.
     BadRequest,
+    /// 401: the token is not one that is taken.
+    Unauthorized,
     /// 403: the request came from another site.
     Forbidden,
     /// 404: there is no such thing, or it is somebody else's.
@@ -52,6 +54,7 @@ impl ErrorCode {
     pub fn status(self) -> u16 {
         match self {
             Self::BadRequest => 400,
+            Self::Unauthorized => 401,
             Self::Forbidden => 403,
             Self::NotFound => 404,
             Self::WrongMethod => 405,
@@ -67,6 +70,7 @@ impl ErrorCode {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BadRequest => "bad_request",
+            Self::Unauthorized => "unauthorized",
             Self::Forbidden => "forbidden",
             Self::NotFound => "not_found",
             Self::WrongMethod => "wrong_method",

@@ -345,6 +345,7 @@ fn named(event: &EventBody) -> (&'static str, Option<String>) {
         EventBody::ToolComplete { tool, .. } => ("tool_complete", short(tool)),
         EventBody::Waiting { .. } => ("waiting", None),
         EventBody::ActionTaken { .. } => ("action_taken", None),
+        EventBody::SettingsChanged => ("settings_changed", None),
         EventBody::LiteratureChanged { .. } => ("literature_changed", None),
         EventBody::PayloadJudged { verdict, .. } => ("payload_judged", short(verdict.as_str())),
         EventBody::PayloadMade { payload, .. } => ("payload_made", short(&payload.kind)),

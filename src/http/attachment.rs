@@ -25,11 +25,10 @@ const CACHED: &str = "private, max-age=31536000, immutable";
 
 /// `GET /api/attachments/{id}`: what is in a file.
 pub async fn get(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let caller = Caller::new(app);
     let Path(id) = path.map_err(|_| not_found())?;
     let id = id.parse().map_err(|_| not_found())?;
     let stored = caller.app.storage.attachment(caller.user_id, id).await?;

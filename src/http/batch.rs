@@ -30,11 +30,10 @@ use crate::{
 
 /// Saves the message, starts the run and waits for its end.
 pub async fn start(
-    State(app): State<AppState>,
+    caller: Caller,
     headers: HeaderMap,
     request: Result<Json<ChatRequest>, JsonRejection>,
 ) -> Result<Response, Problem> {
-    let caller = Caller::new(app);
     let (started, with_diagnostics) = chat_stream::begin(&caller, &headers, request).await?;
     let patience = Duration::from_secs_f64(caller.app.settings.timeouts.batch_seconds);
     let settled = settled(&caller, started.assistant_message_id);

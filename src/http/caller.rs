@@ -1,11 +1,14 @@
 //! Who calls, and the words in which a call is answered that can't be done.
 
+use std::convert::Infallible;
+
+use axum::{extract::FromRequestParts, http::request::Parts};
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::AppState;
+use super::{AppState, tokens::Access};
 use crate::{
     api::{ApiError, ErrorCode},
     journal::JournalError,
@@ -19,6 +22,21 @@ use crate::{
 pub struct Caller {
     pub app: AppState,
     pub user_id: UserId,
+    /// The token that the request came with.
+    pub access: Option<Access>,
+}
+
+impl FromRequestParts<AppState> for Caller {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, Infallible> {
+        let access = parts.extensions.get::<Access>().cloned();
+        Ok(Self {
+            app: app.clone(),
+            user_id: access.as_ref().map_or(UserId::LOCAL, |access| access.user_id),
+            access,
+        })
+    }
 }
 
 /// The caller of a server function.
@@ -30,7 +48,7 @@ pub fn caller() -> Result<Caller, ApiError> {
             "Something went wrong in Parlor. Its log says what.",
         )
     })?;
-    Ok(Caller::new(app))
+    Ok(Caller::local(app))
 }
 
 /// A hash of the request, to tell one from another under the same intent id. What the request says is not kept with it.
@@ -41,11 +59,13 @@ pub fn fingerprint(request: &impl Serialize) -> Result<String, ApiError> {
 }
 
 impl Caller {
-    /// Until there are accounts, everybody who gets here is the one local user.
-    pub fn new(app: AppState) -> Self {
+    /// Until there are accounts, everybody who gets here without a token is the one local user. Handlers of the API have their
+    /// caller extracted, which knows of tokens.
+    pub fn local(app: AppState) -> Self {
         Self {
             app,
             user_id: UserId::LOCAL,
+            access: None,
         }
     }
 
@@ -182,6 +202,10 @@ impl From<JournalError> for ApiError {
                 ErrorCode::TooLarge,
                 "As many articles, or streams, are kept as may be (settings literature.articles and literature.streams). \
                  Nothing was changed; remove something first.",
+            ),
+            JournalError::Refused(Refusal::TokensFull) => Self::new(
+                ErrorCode::TooLarge,
+                "There are as many API tokens as may be (setting limits.api_tokens). Revoke one first.",
             ),
             JournalError::Unavailable(trouble) => unavailable(trouble),
         }

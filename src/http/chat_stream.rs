@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use axum::{
     Json,
     extract::{
-        Path, Query, State,
+        Path, Query,
         rejection::{JsonRejection, PathRejection, QueryRejection},
     },
     http::{HeaderMap, StatusCode},
@@ -57,11 +57,10 @@ pub struct ChatRequest {
 
 /// Saves the message, starts the run and streams it.
 pub async fn start(
-    State(app): State<AppState>,
+    caller: Caller,
     headers: HeaderMap,
     request: Result<Json<ChatRequest>, JsonRejection>,
 ) -> Result<Response, Problem> {
-    let caller = Caller::new(app);
     let (started, diagnostics) = begin(&caller, &headers, request).await?;
     stream(caller, started.assistant_message_id, Position(0), diagnostics).await
 }
@@ -96,12 +95,11 @@ pub async fn begin(
 
 /// Goes on with an answer that did not come to its end, and streams that.
 pub async fn go_on(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
     query: Result<Query<HashMap<String, String>>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let caller = Caller::new(app);
     let message_id = problem::message_id(path)?;
     let diagnostics = wants_diagnostics(&query?.0)?;
     let run = caller.app.storage.run(caller.user_id, message_id).await?;
@@ -117,12 +115,11 @@ pub async fn go_on(
 
 /// Answers once more what an answer answers, and streams that.
 pub async fn regenerate(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
     query: Result<Query<HashMap<String, String>>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let caller = Caller::new(app);
     let message_id = problem::message_id(path)?;
     let diagnostics = wants_diagnostics(&query?.0)?;
     let run = caller.app.storage.run(caller.user_id, message_id).await?;
@@ -149,7 +146,7 @@ fn wants_diagnostics(query: &HashMap<String, String>) -> Result<bool, Problem> {
 
 /// Streams what a run does after a position.
 pub async fn resume(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
     query: Result<Query<HashMap<String, String>>, QueryRejection>,
     headers: HeaderMap,
@@ -157,7 +154,7 @@ pub async fn resume(
     let run = problem::message_id(path)?;
     let Query(query) = query?;
     let after = event_stream::position(&query, &headers)?.unwrap_or_default();
-    stream(Caller::new(app), run, after, wants_diagnostics(&query)?).await
+    stream(caller, run, after, wants_diagnostics(&query)?).await
 }
 
 async fn stream(
@@ -166,7 +163,7 @@ async fn stream(
     after: Position,
     diagnostics: bool,
 ) -> Result<Response, Problem> {
-    let Caller { app, user_id } = &caller;
+    let Caller { app, user_id, access } = &caller;
     let user_id = *user_id;
     let StoredRun {
         key,
@@ -194,13 +191,13 @@ async fn stream(
         Topic::Run(user_id, run),
         after,
     );
-    let app = app.clone();
+    let (app, access) = (app.clone(), access.clone());
     let one_run = OneRun {
         caller,
         run: key,
         diagnostics,
     };
-    Ok(event_stream::respond(follower, &app, one_run))
+    Ok(event_stream::respond(follower, &app, access, one_run))
 }
 
 pub(super) fn intent_id(headers: &HeaderMap) -> Result<IntentId, Problem> {

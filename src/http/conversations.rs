@@ -33,10 +33,9 @@ pub struct ListPage {
 
 /// `GET /api/conversations`: newest activity first.
 pub async fn list(
-    State(app): State<AppState>,
+    caller: Caller,
     page: Result<Query<ListPage>, QueryRejection>,
 ) -> Result<Json<ConversationList>, Problem> {
-    let caller = Caller::new(app);
     let Query(ListPage { before, limit }) = page?;
     let limit = within(limit, caller.app.settings.limits.conversations_page)?;
     let before = before.map(|activity| ListCursor { activity });
@@ -61,10 +60,9 @@ pub struct Conversation {
 
 /// `GET /api/conversations/{id}`
 pub async fn get(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Conversation>, Problem> {
-    let caller = Caller::new(app);
     Ok(Json(conversation(&caller, id(path)?).await?))
 }
 
@@ -88,11 +86,10 @@ pub struct Messages {
 
 /// `GET /api/conversations/{id}/messages`: the newest part of the branch that is shown, then page by page what leads to it.
 pub async fn messages(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
     page: Result<Query<MessagesPage>, QueryRejection>,
 ) -> Result<Json<Messages>, Problem> {
-    let caller = Caller::new(app);
     let conversation_id = id(path)?;
     let Query(MessagesPage { before, limit }) = page?;
     let page = caller.messages_page();
@@ -131,11 +128,10 @@ pub struct Changes {
 
 /// `PATCH /api/conversations/{id}`: gives it another title.
 pub async fn rename(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
     changes: Result<Json<Changes>, JsonRejection>,
 ) -> Result<Json<Conversation>, Problem> {
-    let caller = Caller::new(app);
     let conversation_id = id(path)?;
     let Json(Changes { title }) = changes?;
     let (user_id, title) = (caller.user_id, caller.title(&title)?);
@@ -151,10 +147,9 @@ pub async fn rename(
 
 /// `DELETE /api/conversations/{id}`: deletes it with all that is in it, and stops its run. What is gone stays gone.
 pub async fn delete(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<StatusCode, Problem> {
-    let caller = Caller::new(app);
     caller.app.runs.delete(caller.user_id, id(path)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -17,10 +17,9 @@ use crate::{
 
 /// `GET /api/messages/{id}/diagnostics`: also while the answer is made, with what there is.
 pub async fn get(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Diagnostics>, Problem> {
-    let caller = Caller::new(app);
     let message_id = problem::message_id(path)?;
     Ok(Json(of(&caller, message_id).await?))
 }

@@ -36,7 +36,7 @@ pub async fn send(State(app): State<AppState>, composed: Result<Form<Composed>, 
         Ok(Form(composed)) => composed,
         Err(rejection) => return refused(&unreadable(&rejection), Composed::default()),
     };
-    match done(Caller::new(app), &composed).await {
+    match done(Caller::local(app), &composed).await {
         Ok(path) => Redirect::to(&path).into_response(),
         Err(error) => refused(&error, composed),
     }

@@ -3,7 +3,7 @@
 use axum::{
     Json,
     extract::{
-        Path, State,
+        Path,
         rejection::{JsonRejection, PathRejection},
     },
     http::StatusCode,
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    AppState, Caller,
+    Caller,
     caller::not_found,
     problem::{self, Problem},
 };
@@ -24,11 +24,7 @@ use crate::{
 };
 
 /// `GET /api/messages/{id}`: also with the id that was announced before the model was called.
-pub async fn get(
-    State(app): State<AppState>,
-    path: Result<Path<String>, PathRejection>,
-) -> Result<Json<Found>, Problem> {
-    let caller = Caller::new(app);
+pub async fn get(caller: Caller, path: Result<Path<String>, PathRejection>) -> Result<Json<Found>, Problem> {
     let message_id = problem::message_id(path)?;
     let (conversation_id, message) = caller
         .app
@@ -62,10 +58,9 @@ pub struct Run {
 
 /// `GET /api/runs/{id}`: where a run stands. Its id is that of the answer that it makes.
 pub async fn run(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Run>, Problem> {
-    let caller = Caller::new(app);
     let message_id = problem::message_id(path)?;
     let run = caller.app.storage.run(caller.user_id, message_id).await?;
     let run = run.ok_or_else(not_found)?;
@@ -84,11 +79,7 @@ pub async fn models(State(app): State<AppState>) -> Json<ModelList> {
 }
 
 /// `POST /api/runs/{id}/stop`: stops a run; one that has ended stays as it is.
-pub async fn stop(
-    State(app): State<AppState>,
-    path: Result<Path<String>, PathRejection>,
-) -> Result<Json<Value>, Problem> {
-    let caller = Caller::new(app);
+pub async fn stop(caller: Caller, path: Result<Path<String>, PathRejection>) -> Result<Json<Value>, Problem> {
     let message_id = problem::message_id(path)?;
     let status = caller
         .app
@@ -109,11 +100,10 @@ pub struct Answer {
 
 /// `POST /api/runs/{id}/approvals`: answers whether a tool call may begin. The first answer counts.
 pub async fn answer(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
     answer: Result<Json<Answer>, JsonRejection>,
 ) -> Result<StatusCode, Problem> {
-    let caller = Caller::new(app);
     let run = problem::message_id(path)?;
     let Json(Answer { index, answer }) = answer?;
     let approval = Approval { run, index, answer };

@@ -37,15 +37,18 @@ pub mod openapi;
 mod page;
 mod panel;
 mod payload;
+pub mod personal;
 mod problem;
 mod rpc_errors;
 mod security;
+mod tokens;
 
 pub use self::{
     caller::{Caller, caller, fingerprint},
     diagnostics::view as diagnostics_view,
     literature::open as open_literature,
     panel::{judge as judge_payload, view as panel_view},
+    tokens::Tokens,
 };
 
 /// What every handler can reach. Clones share everything.
@@ -58,6 +61,7 @@ pub struct AppState {
     pub runs: Runs,
     pub models: Arc<Models>,
     pub literature: Literature,
+    pub tokens: Arc<Tokens>,
     pub leptos: LeptosOptions,
     /// Cancelled when the server goes down: event streams end, so that they don't hold it up.
     pub shutdown: CancellationToken,
@@ -133,6 +137,6 @@ pub fn router(app: AppState) -> Router {
         .merge(page)
         .layer(DefaultBodyLimit::max(app.settings.limits.request_bytes))
         .layer(compression)
-        .layer(middleware::from_fn(security::guard))
+        .layer(middleware::from_fn_with_state(app.clone(), security::guard))
         .with_state(app)
 }

@@ -86,10 +86,11 @@ mod tests {
             EventBody::ActionTaken { .. } => 26,
             EventBody::PayloadJudged { .. } => 27,
             EventBody::LiteratureChanged { .. } => 28,
+            EventBody::SettingsChanged => 29,
         }
     }
 
-    const KINDS: usize = 29;
+    const KINDS: usize = 30;
 
     fn examples() -> Vec<EventBody> {
         let (at, id) = (Timestamp(1), MessageId::new());
@@ -203,6 +204,7 @@ mod tests {
                 ended_at: at,
             },
             EventBody::Waiting { worked_ms: 1 },
+            EventBody::SettingsChanged,
             EventBody::ActionTaken { index: 0 },
             EventBody::LiteratureChanged {
                 change: Json::or_string("{}"),
@@ -262,10 +264,15 @@ mod tests {
             .len();
         assert_eq!(described, KINDS, "and no more than there are");
         for body in examples() {
-            let of_run = !matches!(number(&body), 0..=5 | 25 | 27 | 28);
+            let of_run = !matches!(number(&body), 0..=5 | 25 | 27..=29);
+            let of_conversation = !matches!(number(&body), 28 | 29);
             let event = Event {
                 position: Position(7),
-                conversation_id: ConversationId::new(),
+                conversation_id: if of_conversation {
+                    ConversationId::new()
+                } else {
+                    ConversationId::NONE
+                },
                 message_id: of_run.then(MessageId::new),
                 body,
             };

@@ -3,7 +3,7 @@
 use axum::{
     Json,
     extract::{
-        Path, State,
+        Path,
         rejection::{JsonRejection, PathRejection},
     },
     http::HeaderMap,
@@ -11,7 +11,7 @@ use axum::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AppState, Caller,
+    Caller,
     caller::{fingerprint, not_found},
     chat_stream::intent_id,
     problem::Problem,
@@ -25,10 +25,9 @@ use crate::{
 
 /// `GET /api/conversations/{id}/payloads/{id}`: what a tool or the model has made.
 pub async fn get(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<Json<Found>, Problem> {
-    let caller = Caller::new(app);
     let Path((conversation_id, payload_id)) = path.map_err(|_| not_found())?;
     let conversation_id = conversation_id.parse().map_err(|_| not_found())?;
     Ok(Json(Found {
@@ -84,12 +83,11 @@ pub struct Said {
 
 /// `POST /api/conversations/{id}/payloads/{id}/verdict`: accepts or rejects a proposal; answers with the verdict that counts.
 pub async fn judged(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<(String, String)>, PathRejection>,
     headers: HeaderMap,
     said: Result<Json<Said>, JsonRejection>,
 ) -> Result<Json<Judged>, Problem> {
-    let caller = Caller::new(app);
     let Path((conversation_id, payload_id)) = path.map_err(|_| not_found())?;
     let Json(Said { verdict }) = said?;
     let intent = Judge {

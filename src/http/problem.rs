@@ -22,6 +22,9 @@ pub const RETRY_AFTER: header::HeaderValue = header::HeaderValue::from_static("2
 
 /// The media type of problems.
 pub const PROBLEM_JSON: header::HeaderValue = header::HeaderValue::from_static("application/problem+json");
+/// How a request says whose it is (RFC 6750).
+const WHAT_IS_TAKEN: header::HeaderValue =
+    header::HeaderValue::from_static("Bearer realm=\"Parlor\", error=\"invalid_token\"");
 
 /// An [`ApiError`] as the public contract shows it.
 #[derive(Debug)]
@@ -49,6 +52,9 @@ impl IntoResponse for Problem {
         headers.insert(header::CONTENT_TYPE, PROBLEM_JSON);
         if status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(header::RETRY_AFTER, RETRY_AFTER);
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, WHAT_IS_TAKEN);
         }
         response
     }

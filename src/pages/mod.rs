@@ -21,7 +21,7 @@ pub use self::{
     config::{Here, Page, Scope, Subtab, Tab},
     fence::fenced,
     interactions::interactions,
-    prompt::{Known, system_prompt},
+    prompt::{Instructions, Known, system_prompt},
     registry::{Built, ContextBuilder, ContextError, Pages},
 };
 

@@ -35,8 +35,16 @@ pub struct Known<'a> {
     pub written: &'a [&'static PayloadConfig],
     /// What the page does when the person presses a button.
     pub actions: &'a [&'static ClientAction],
-    /// What whoever runs this server wants of the assistant.
-    pub instructions: &'a str,
+    pub instructions: Instructions<'a>,
+}
+
+/// What is wanted of the assistant besides the rest. Each may be empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Instructions<'a> {
+    /// By whoever runs this server.
+    pub server: &'a str,
+    /// By the person, for all of their conversations.
+    pub person: &'a str,
 }
 
 /// Tools whose findings an answer should name.
@@ -64,7 +72,13 @@ pub fn system_prompt(page: &Page, known: &Known<'_>) -> String {
             manifest(known.payloads, known.verdicts),
         ),
         ("What you can do", capabilities(known)),
-        ("Instructions", instructions(known)),
+        (
+            "Instructions",
+            instructions(
+                known.instructions,
+                known.looking.map_or("", |looking| &looking.instructions),
+            ),
+        ),
         ("Guidelines", GUIDELINES.to_owned()),
     ];
     let mut prompt = String::new();
@@ -90,10 +104,21 @@ fn context(known: &Known<'_>) -> String {
     paragraphs([&today, looking, known.interactions])
 }
 
-/// Those of whoever runs this server, and the person's own for what they look at.
-fn instructions(known: &Known<'_>) -> String {
-    let there = known.looking.map_or("", |looking| &looking.instructions);
-    paragraphs([known.instructions, there])
+/// The person's stand last, where they weigh more: it is them whom the assistant talks with.
+fn instructions(wanted: Instructions<'_>, there: &str) -> String {
+    let wanted = [
+        ("By whoever runs this server:", wanted.server),
+        (
+            "By the person you talk with, for all of their conversations (what they say in this one counts more):",
+            wanted.person,
+        ),
+        ("By the person, for what they look at now:", there),
+    ];
+    let given = wanted.into_iter().filter(|(_, text)| !text.trim().is_empty());
+    let texts: Vec<_> = given
+        .map(|(whose, text)| format!("{whose}\n\n{}", text.trim()))
+        .collect();
+    texts.join("\n\n")
 }
 
 fn paragraphs<const N: usize>(texts: [&str; N]) -> String {
@@ -131,7 +156,7 @@ mod tests {
 
     const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
-    fn known<'a>(payloads: &'a [PayloadRef], tools: &'a [ToolSpec], instructions: &'a str) -> Known<'a> {
+    fn known<'a>(payloads: &'a [PayloadRef], tools: &'a [ToolSpec], person: &'a str) -> Known<'a> {
         Known {
             now: NOON,
             looking: None,
@@ -141,7 +166,7 @@ mod tests {
             tools,
             written: &[],
             actions: &actions::EVERYWHERE,
-            instructions,
+            instructions: Instructions { server: "", person },
         }
     }
 
@@ -199,8 +224,25 @@ mod tests {
         assert!(prompt.starts_with("You are a research assistant"), "{prompt}");
         let context = "# Context\n\nToday is Saturday, 2026-11-21 (UTC).\n\nAn article is open.\n\n# ";
         assert!(prompt.contains(context), "{prompt}");
-        let instructions = "# Instructions\n\nBe kind.\n\nMind the methods.\n\n# Guidelines";
+        let instructions = "Be kind.\n\nBy the person, for what they look at now:\n\nMind the methods.\n\n# Guidelines";
         assert!(prompt.contains(instructions), "{prompt}");
+    }
+
+    #[test]
+    fn the_servers_and_the_persons_instructions_are_told_apart() {
+        let told = |server, person| instructions(Instructions { server, person }, "");
+        assert_eq!(
+            told("Be brief.\n", "I am a nurse."),
+            "By whoever runs this server:\n\nBe brief.\n\n\
+             By the person you talk with, for all of their conversations (what they say in this one counts more):\n\n\
+             I am a nurse."
+        );
+        assert_eq!(
+            told("Be brief.", " \n"),
+            "By whoever runs this server:\n\nBe brief."
+        );
+        assert!(told("", "I am a nurse.").starts_with("By the person"));
+        assert_eq!(told("", ""), "");
     }
 
     #[test]

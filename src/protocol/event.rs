@@ -24,7 +24,8 @@ impl Position {
 #[serde(try_from = "Fields")]
 pub struct Event {
     pub position: Position,
-    /// [`ConversationId::NONE`] if it concerns none.
+    /// [`ConversationId::NONE`] for what concerns the person and no conversation.
+    #[serde(skip_serializing_if = "ConversationId::is_none")]
     pub conversation_id: ConversationId,
     /// The run that the event belongs to; `None` for what concerns the conversation as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -167,6 +168,9 @@ pub enum EventBody {
         ended_at: Timestamp,
         worked_ms: u64,
     },
+    /// Something of what a person has set for themselves is another one, or of what is remembered of them. What it is is not in
+    /// the log: who shows it loads it.
+    SettingsChanged,
     /// What stood here was deleted; only its position is kept.
     Empty,
 }

@@ -14,10 +14,7 @@ use serde::{
 use uuid::Uuid;
 
 use super::{
-    AskedCall, AssistantMessage, Attachment, AttachmentId, ConversationId, ConversationList,
-    ConversationSummary, Event, EventBody, Interaction, Json, Judged, Message, MessageBody, MessageId,
-    Notice, OlderMessages, PageContext, Part, PayloadRef, Position, RunError, RunStatus, Timestamp, ToolCall,
-    ToolProgress, ToolStatus, Transcript, Verdict,
+    ApiToken, AskedCall, AssistantMessage, Attachment, AttachmentId, ConversationId, ConversationList, ConversationSummary, Event, EventBody, Interaction, Json, Judged, Memory, MemoryId, Message, MessageBody, MessageId, Notice, OlderMessages, PageContext, Part, PayloadRef, Personal, Position, RunError, RunStatus, Timestamp, TokenId, ToolCall, ToolProgress, ToolStatus, Transcript, Verdict,
     chat::{ModelInfo, ModelList},
     intent::Started,
     json,
@@ -134,6 +131,8 @@ blank! {
     ConversationId: ConversationId(Uuid::nil()),
     MessageId: MessageId(Uuid::nil()),
     AttachmentId: AttachmentId(Uuid::nil()),
+    MemoryId: MemoryId(Uuid::nil()),
+    TokenId: TokenId(Uuid::nil()),
     RunStatus: RunStatus::Failed,
     Verdict: Verdict::Rejected,
     ToolStatus: ToolStatus::Unknown,
@@ -191,6 +190,9 @@ plain! {
     Judged { payload_id, verdict };
     ToolProgress { stage, message; progress, data };
     Attachment { id, name, media_type, bytes };
+    Personal { instructions, instructions_bytes, remembers, memories, tokens };
+    Memory { id, text, created_at };
+    ApiToken { id, name, beginning, created_at; expires_at, last_used_at };
 }
 
 impl TryFrom<Fields> for Event {
@@ -261,13 +263,18 @@ impl TryFrom<Fields> for Event {
             "payload_judged" => fields!(flat => EventBody::PayloadJudged { payload_id, verdict }),
             "sources" => fields!(flat => EventBody::Sources { sources }),
             "literature_changed" => fields!(flat => EventBody::LiteratureChanged { change }),
+            "settings_changed" => EventBody::SettingsChanged,
             "empty" => EventBody::Empty,
             _ => {
                 flat.blame(NotOurs::Unknown(kind));
                 EventBody::Empty
             }
         };
-        let event = fields!(flat => Self { position, conversation_id; message_id } with body);
+        let conversation_id = match body {
+            EventBody::SettingsChanged | EventBody::LiteratureChanged { .. } => ConversationId::NONE,
+            _ => flat.need("conversation_id"),
+        };
+        let event = fields!(flat => Self { position; message_id } with conversation_id, body);
         flat.finish(event)
     }
 }
@@ -573,6 +580,7 @@ mod tests {
                 ended_at: at,
                 worked_ms: 3,
             },
+            EventBody::SettingsChanged,
             EventBody::Empty,
         ];
         for body in bodies {
@@ -606,11 +614,16 @@ mod tests {
                 | EventBody::Complete { .. }
                 | EventBody::Cancelled { .. }
                 | EventBody::Error { .. }
+                | EventBody::SettingsChanged
                 | EventBody::Empty => {}
             }
+            let conversation_id = match body {
+                EventBody::SettingsChanged | EventBody::LiteratureChanged { .. } => ConversationId::NONE,
+                _ => ConversationId::new(),
+            };
             let event = Event {
                 position: Position(7),
-                conversation_id: ConversationId::new(),
+                conversation_id,
                 message_id: Some(id),
                 body,
             };
@@ -681,6 +694,46 @@ mod tests {
             assert_eq!(serde_json::from_slice::<Notice>(&written).unwrap(), notice);
             assert_eq!(json::read(&written), Ok(notice));
         }
+    }
+
+    #[test]
+    fn what_a_person_has_set_reads_back_as_what_was_written() {
+        let token = |end| ApiToken {
+            id: TokenId::new(),
+            name: "script".into(),
+            beginning: "parlor_1234".into(),
+            created_at: Timestamp(1),
+            expires_at: end,
+            last_used_at: None,
+        };
+        let personal = Personal {
+            instructions: "Be \"kind\".".into(),
+            instructions_bytes: 10,
+            remembers: true,
+            memories: vec![Memory {
+                id: MemoryId::new(),
+                text: "likes tea".into(),
+                created_at: Timestamp(2),
+            }],
+            tokens: vec![token(None), token(Some(Timestamp(3)))],
+        };
+        let written = serde_json::to_vec(&personal).unwrap();
+        assert_eq!(json::read(&written), Ok(personal));
+    }
+
+    #[test]
+    fn only_what_concerns_no_conversation_names_none() {
+        let changed = Event {
+            position: Position(7),
+            conversation_id: ConversationId::NONE,
+            message_id: None,
+            body: EventBody::SettingsChanged,
+        };
+        let json = serde_json::json!({ "position": 7, "type": "settings_changed" });
+        assert_eq!(serde_json::to_value(&changed).unwrap(), json);
+        let json = serde_json::json!({ "position": 7, "type": "conversation_read" });
+        let error = serde_json::from_value::<Event>(json).unwrap_err();
+        assert_eq!(error.to_string(), "the field `conversation_id` is missing");
     }
 
     #[test]

@@ -76,13 +76,21 @@ id!(
     StreamId
 );
 id!(
+    /// An API token; not the token itself.
+    TokenId
+);
+id!(
     /// One intent of a person (send, regenerate …). The same id twice does it once.
     IntentId
 );
 
 impl ConversationId {
-    /// Where an event says which conversation it concerns, and it concerns none.
+    /// Stands in events that are about no conversation. On the wire there is none then.
     pub const NONE: Self = Self(Uuid::nil());
+
+    pub fn is_none(&self) -> bool {
+        *self == Self::NONE
+    }
 }
 
 impl UserId {

@@ -20,6 +20,7 @@ pub mod memory;
 pub mod message;
 pub mod panel;
 pub mod payload;
+pub mod personal;
 pub mod sorted;
 pub mod sse;
 pub mod suggestion;
@@ -31,7 +32,9 @@ pub use attachment::Attachment;
 pub use context::PageContext;
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use event::{Event, EventBody, Notice, Position};
-pub use id::{AttachmentId, CallId, ConversationId, IntentId, MemoryId, MessageId, StreamId, UserId};
+pub use id::{
+    AttachmentId, CallId, ConversationId, IntentId, MemoryId, MessageId, StreamId, TokenId, UserId,
+};
 pub use interaction::Interaction;
 pub use json::Json;
 pub use memory::Memory;
@@ -40,6 +43,7 @@ pub use message::{
 };
 pub use panel::PanelView;
 pub use payload::{Judged, Payload, PayloadRef, Verdict};
+pub use personal::{ApiToken, NewToken, Personal};
 pub use suggestion::{ActionHandler, ActionStyle, Source, SuggestedAction, SuggestedValue};
 pub use time::Timestamp;
 pub use tool::{AskedCall, Fraction, ToolCall, ToolProgress, ToolStatus};

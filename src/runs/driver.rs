@@ -22,7 +22,7 @@ use crate::{
     agent::{Agent, Effect, Input, Timeout},
     clock,
     journal::JournalError,
-    pages::{self, Known, interactions},
+    pages::{self, Instructions, Known, interactions},
     protocol::{
         AssistantMessage, EventBody, Message, MessageBody, MessageId, RunStatus, ToolStatus, UserId,
         intent::ApprovalAnswer,
@@ -113,6 +113,8 @@ impl<'a> Driver<'a> {
         let read = || workshop::made(storage, run.user_id, run.conversation_id, &history, &answer);
         let made = runs.insist("what the model made", read).await?;
         let desk = Desk::new(here.payloads, here.actions, runs.limits.payload_bytes, made);
+        let read = || runs.storage.instructions(run.user_id);
+        let person = runs.insist("a person's instructions", read).await?;
         let prompt = pages::system_prompt(
             here.page,
             &Known {
@@ -124,7 +126,10 @@ impl<'a> Driver<'a> {
                 tools: &offer.specs(),
                 written: &desk.payloads,
                 actions: &desk.actions,
-                instructions: &runs.agent.instructions,
+                instructions: Instructions {
+                    server: &runs.agent.instructions,
+                    person: &person,
+                },
             },
         );
         let read = || runs.storage.allowed_tools(run.user_id, run.conversation_id);

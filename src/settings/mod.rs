@@ -138,7 +138,7 @@ pub struct Agent {
 pub struct Limits {
     /// A person's message.
     pub message_bytes: usize,
-    /// A title, in characters.
+    /// A title, or an API token's name, in characters.
     pub title_characters: usize,
     /// A request's body.
     pub request_bytes: usize,
@@ -168,6 +168,10 @@ pub struct Limits {
     pub memories: usize,
     /// What a request says of what the person is looking at.
     pub context_bytes: usize,
+    /// What a person wants the assistant to be told in every conversation.
+    pub instructions_bytes: usize,
+    /// A person's API tokens.
+    pub api_tokens: usize,
 }
 
 /// How long Parlor waits, in seconds.
@@ -261,6 +265,8 @@ impl Default for Limits {
             memory_bytes: 2000,
             memories: 500,
             context_bytes: 16 << 10,
+            instructions_bytes: 8 << 10,
+            api_tokens: 50,
         }
     }
 }

@@ -11,9 +11,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use crate::protocol::{
-    AssistantMessage, Attachment, AttachmentId, CallId, ConversationId, ConversationList,
-    ConversationSummary, Event, EventBody, Judged, Memory, MemoryId, Message, MessageId, OlderMessages,
-    PageContext, Payload, PayloadRef, Position, RunStatus, StreamId, Timestamp, Transcript, UserId,
+    ApiToken, AssistantMessage, Attachment, AttachmentId, CallId, ConversationId, ConversationList, ConversationSummary, Event, EventBody, Judged, Memory, MemoryId, Message, MessageId, OlderMessages, PageContext, Payload, PayloadRef, Position, RunStatus, StreamId, Timestamp, TokenId, Transcript, UserId,
     conversation_list::ListCursor,
     intent::{ApprovalAnswer, Continue, Judge, Regenerate, SendMessage, Started, TakeAction},
     literature::{Library, ResearchStream, SavedArticle},
@@ -154,8 +152,7 @@ pub enum Change {
     /// Remember something of a person across conversations, if fewer than `limit` things are. What is remembered already is once.
     Remember {
         user_id: UserId,
-        memory_id: MemoryId,
-        text: String,
+        memory: Memory,
         limit: usize,
     },
     /// Forget one of these things.
@@ -191,6 +188,21 @@ pub enum Change {
         user_id: UserId,
         stream_id: StreamId,
     },
+    /// Forget all of them.
+    ForgetAll { user_id: UserId },
+    /// What a person wants the assistant to be told in every conversation.
+    SetInstructions { user_id: UserId, text: String },
+    /// Another API token, if there are fewer than `limit`.
+    AddToken {
+        user_id: UserId,
+        token: ApiToken,
+        hash: TokenHash,
+        limit: usize,
+    },
+    /// An API token is not taken any more.
+    RevokeToken { user_id: UserId, token_id: TokenId },
+    /// An API token was used just now.
+    UseToken { user_id: UserId, token_id: TokenId },
 }
 
 impl Change {
@@ -224,6 +236,10 @@ pub struct StoredAttachment {
     pub attachment: Attachment,
     pub data: Bytes,
 }
+
+/// What is stored of an API token: its SHA-256.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenHash(pub [u8; 32]);
 
 /// A person's answer to whether a tool call may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -266,7 +282,7 @@ pub enum Outcome {
     Deleted {
         active_run: Option<MessageId>,
     },
-    /// Something is not remembered, or not kept, any more.
+    /// Something of a person's is gone.
     Forgotten,
     /// A run was started, now or (`again`) when the same intent came before.
     Started {
@@ -294,6 +310,8 @@ pub enum Refusal {
     MemoryFull,
     #[error("as many articles, or streams of research, are kept as may be")]
     LibraryFull,
+    #[error("there are as many API tokens as may be")]
+    TokensFull,
 }
 
 /// What became of several changes that were committed together.
@@ -483,6 +501,15 @@ pub trait Storage: Send + Sync + 'static {
         user_id: UserId,
         stream_id: StreamId,
     ) -> Result<Option<ResearchStream>, StorageError>;
+
+    /// What a user wants the assistant to be told in every conversation. Empty if that is nothing.
+    async fn instructions(&self, user_id: UserId) -> Result<String, StorageError>;
+
+    /// The API tokens of a user, newest first.
+    async fn api_tokens(&self, user_id: UserId) -> Result<Vec<ApiToken>, StorageError>;
+
+    /// The API token with this hash, and whose it is. It may have expired.
+    async fn api_token(&self, hash: &TokenHash) -> Result<Option<(UserId, ApiToken)>, StorageError>;
 
     /// A run of a user.
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError>;

@@ -17,6 +17,7 @@ use super::{
     page::{Page, PageCodec},
     panel::{Panel, PanelFrame, use_panel},
     place::Place,
+    settings::{Given, settings},
     sidebar::Sidebar,
     toast::ToastArea,
     transcript::Conversation,
@@ -61,6 +62,7 @@ fn begin(page: Page, places: Places) -> AnyView {
     let models = Models::new(&page);
     let form = page.form;
     let place = places.place;
+    provide_context(Given(page.personal.clone()));
     let live = Live::new(page, places);
     provide_context(live);
     provide_context(form);
@@ -80,6 +82,7 @@ fn begin(page: Page, places: Places) -> AnyView {
         live.visit(here);
         if let Some(left) = before {
             live.leave(left);
+            live.came_from.set(left);
         }
         here
     });
@@ -116,17 +119,22 @@ fn Layout(live: Live) -> impl IntoView {
     });
     let page_title = move || {
         let place = match live.page.get() {
+            Place::Settings => "Settings".into(),
             Place::Nowhere => "Not found".into(),
             _ => title.get(),
         };
         page_title(afoot.get(), &place)
     };
     browser::title(page_title);
-    let main = move || if on_page.get() { "#literature" } else { "#message" };
+    let main = move || match live.page.get() {
+        Place::Literature => "#literature",
+        Place::Settings => "#settings",
+        _ => "#message",
+    };
     view! {
         <div class="app">
             <a class="skip-link" href=main on:click=move |event| skip(event, main())>
-                {move || if on_page.get() { "Skip to the page" } else { "Skip to the message box" }}
+                {move || if main() == "#message" { "Skip to the message box" } else { "Skip to the page" }}
             </a>
             <Sidebar/>
             <div class="stage" inert=move || panel.covers_all() || use_tray().covers_all()>
@@ -170,6 +178,7 @@ fn scene(live: Live, place: Place) -> AnyView {
         Place::New => view! { <Welcome/> }.erase(),
         Place::Conversation(id) => view! { <Conversation view=live.view(id)/> }.erase(),
         Place::Literature => literature(live),
+        Place::Settings => settings(live),
         Place::Nowhere => {
             browser::not_found();
             nothing_here("There is nothing at this address.")

@@ -20,6 +20,7 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
         _ if live.page.get() == Place::Literature => title.get(),
         None if live.place.get() == Place::New => "New chat".into(),
         Some(Phase::Loading) => "Loading…".into(),
+        None if live.place.get() == Place::Settings => "Settings".into(),
         None | Some(Phase::Missing) => "Not found".into(),
         Some(Phase::Ready | Phase::Failed(_)) => match title.get() {
             title if title.is_empty() => "Conversation".into(),

@@ -30,7 +30,7 @@ use std::{
 use futures::FutureExt;
 use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
 
-use super::{browser, erase::Erase, literature, markdown, not_found, transcript, tray};
+use super::{browser, erase::Erase, literature, markdown, not_found, settings, transcript, tray};
 
 /// Makes a view, once it is here.
 pub type Code = Arc<dyn Fn() -> AnyView + Send + Sync>;
@@ -141,6 +141,7 @@ pub async fn prepare() {
         // One after the other: most of them come in the same file.
         let is_there = |name: &str| browser::is_there(&["[data-lazy=", name, "]"].concat());
         let are_here = (!is_there("not_found") || not_found::load().await.is_ok())
+            && (!is_there("settings") || settings::load().await.is_ok())
             && (!is_there("tool") || transcript::load_tool().await.is_ok())
             && (!is_there("colours") || markdown::load_colours().await.is_ok())
             && (!is_there("suggestions") || transcript::load_suggestions().await.is_ok())

@@ -8,6 +8,7 @@
 //! - [`actions`]: what the page does when an action that the model suggests is pressed
 //! - [`diagnostics`]: how an answer was made
 //! - [`markdown`]: text of a model as views that follow it while it grows
+//! - [`settings`]: what a person sets for themselves
 //! - [`lazy`]: views whose code is loaded when they are first shown
 //! - [`browser`]: the only module here that knows whether it runs in one
 //!
@@ -38,6 +39,7 @@ mod own;
 mod page;
 mod panel;
 mod place;
+mod settings;
 mod sidebar;
 mod theme;
 mod toast;

@@ -29,6 +29,8 @@ pub struct Page {
     pub models: Result<ModelList, ApiError>,
     /// What the page *Literature* shows, if the address is one of it. It is read by those who show it.
     pub opened: Option<Json>,
+    /// What the settings page shows, if the address names it. Nothing else reads it: what few people need is taken apart there.
+    pub personal: Option<Json>,
     pub form: FormIds,
 }
 
@@ -94,6 +96,11 @@ impl Page {
         };
         let (list, transcript, models, opened) =
             futures::join!(rpc::conversations(None), transcript, rpc::models(), opened);
+        // After the list: the stream goes on from there, and says what changed since.
+        let personal = match place {
+            Place::Settings => browser::personal().await,
+            _ => None,
+        };
         Self {
             now: browser::now(),
             place,
@@ -101,6 +108,7 @@ impl Page {
             transcript,
             models,
             opened,
+            personal,
             form: FormIds::new(place),
         }
     }

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::{ConversationId, MessageId, literature};
 
+const SETTINGS: &str = "/settings";
+
 /// What an address names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Place {
@@ -12,6 +14,8 @@ pub enum Place {
     Conversation(ConversationId),
     /// The page *Literature*, whatever is open on it.
     Literature,
+    /// What a person sets for themselves.
+    Settings,
     /// There is nothing at this address.
     Nowhere,
 }
@@ -24,6 +28,7 @@ impl Place {
             "" => Self::New,
             // What there is on it, it knows itself.
             path if path == literature::PATH || path.starts_with("/literature/") => Self::Literature,
+            SETTINGS => Self::Settings,
             path => path
                 .strip_prefix("/c/")
                 .and_then(|id| id.parse().ok())
@@ -36,6 +41,7 @@ impl Place {
         match self {
             Self::New | Self::Nowhere => "/".into(),
             Self::Literature => literature::PATH.into(),
+            Self::Settings => SETTINGS.into(),
             Self::Conversation(id) => {
                 let mut path = String::from("/c/");
                 path.push_str(&id.to_string());
@@ -48,8 +54,13 @@ impl Place {
     pub fn conversation(self) -> Option<ConversationId> {
         match self {
             Self::Conversation(id) => Some(id),
-            Self::New | Self::Literature | Self::Nowhere => None,
+            Self::New | Self::Literature | Self::Settings | Self::Nowhere => None,
         }
+    }
+
+    /// Whether there is somebody to write to.
+    pub fn is_chat(self) -> bool {
+        matches!(self, Self::New | Self::Conversation(_))
     }
 }
 
@@ -66,7 +77,7 @@ mod tests {
     #[test]
     fn a_place_and_its_path_are_one() {
         let id = ConversationId::new();
-        for place in [Place::New, Place::Conversation(id), Place::Literature] {
+        for place in [Place::New, Place::Conversation(id), Place::Literature, Place::Settings] {
             assert_eq!(Place::of(&place.path()), place);
         }
         assert_eq!(Place::of(&format!("/c/{id}/")), Place::Conversation(id));
@@ -77,7 +88,7 @@ mod tests {
             (Place::Conversation(id), Some(before))
         );
         assert_eq!(Place::of("/literature/articles/11?q=tea"), Place::Literature);
-        for path in ["/literaturex", "/c", "/c/", "/c/what", "/settings"] {
+        for path in ["/literaturex", "/c", "/c/", "/c/what", "/setting", "/settings/x"] {
             assert_eq!(Place::of(path), Place::Nowhere, "{path}");
         }
     }

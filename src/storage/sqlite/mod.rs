@@ -16,14 +16,10 @@ use sqlx::{
 use tokio::sync::{Mutex, watch};
 
 use super::{
-    Change, Committed, LogPage, Looking, PageSize, RecordedCall, Storage, StorageError, StoredAttachment,
-    StoredConversation, StoredRun, Trouble,
+    Change, Committed, LogPage, Looking, PageSize, RecordedCall, Storage, StorageError, StoredAttachment, StoredConversation, StoredRun, TokenHash, Trouble,
 };
 use crate::protocol::{
-    AttachmentId, ConversationId, ConversationList, Judged, Memory, Message, MessageId, OlderMessages,
-    Payload, PayloadRef, Position, StreamId, Timestamp, Transcript, UserId,
-    conversation_list::ListCursor,
-    literature::{Library, ResearchStream, SavedArticle},
+    ApiToken, AttachmentId, ConversationId, ConversationList, Judged, Memory, Message, MessageId, OlderMessages, Payload, PayloadRef, Position, StreamId, Timestamp, Transcript, UserId, conversation_list::ListCursor, literature::{Library, ResearchStream, SavedArticle},
 };
 
 mod attachments;
@@ -33,6 +29,7 @@ mod commit;
 mod literature;
 mod messages;
 mod payloads;
+mod personal;
 mod read;
 mod trim;
 
@@ -364,7 +361,22 @@ impl Storage for Sqlite {
 
     async fn memories(&self, user_id: UserId) -> Result<Vec<Memory>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        read::memories(&mut connection, user_id).await
+        personal::memories(&mut connection, user_id).await
+    }
+
+    async fn instructions(&self, user_id: UserId) -> Result<String, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        personal::instructions(&mut connection, user_id).await
+    }
+
+    async fn api_tokens(&self, user_id: UserId) -> Result<Vec<ApiToken>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        personal::tokens(&mut connection, user_id).await
+    }
+
+    async fn api_token(&self, hash: &TokenHash) -> Result<Option<(UserId, ApiToken)>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        personal::token_by_hash(&mut connection, hash).await
     }
 
     async fn looking(&self, user_id: UserId, message_id: MessageId) -> Result<Option<Looking>, StorageError> {

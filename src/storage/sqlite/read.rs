@@ -7,8 +7,8 @@ use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use super::{id, optional_id, position};
 use crate::{
     protocol::{
-        ConversationId, ConversationList, ConversationSummary, Event, Memory, MessageId, Position, Timestamp,
-        UserId, conversation_list::ListCursor,
+        ConversationId, ConversationList, ConversationSummary, Event, MessageId, Position, Timestamp, UserId,
+        conversation_list::ListCursor,
     },
     storage::{LogPage, LoggedEvent, PAGE_BYTES, RunKey, StorageError, StoredConversation, StoredRun},
 };
@@ -34,10 +34,6 @@ pub(super) const CONVERSATION: &str = "SELECT c.id, c.title, c.model, c.created_
 
 pub(super) const RUNS_AT_WORK: &str = "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \
      WHERE status IN ('running', 'waiting') AND status = 'running' ORDER BY first_position";
-
-/// Ids that were made later sort later.
-pub(super) const MEMORIES: &str =
-    "SELECT id, text, created_at FROM memories WHERE user_id = ? ORDER BY id DESC";
 
 /// How far a user's log reaches.
 pub(super) struct LogBounds {
@@ -170,24 +166,6 @@ pub(super) async fn model(
             .fetch_optional(connection)
             .await?;
     Ok(model.flatten())
-}
-
-pub(super) async fn memories(
-    connection: &mut SqliteConnection,
-    user_id: UserId,
-) -> Result<Vec<Memory>, StorageError> {
-    let rows = sqlx::query(MEMORIES)
-        .bind(user_id.to_string())
-        .fetch_all(connection)
-        .await?;
-    let memories = rows.iter().map(|row| {
-        Ok(Memory {
-            id: id(row, "id")?,
-            text: row.try_get("text")?,
-            created_at: Timestamp(row.try_get("created_at")?),
-        })
-    });
-    memories.collect()
 }
 
 pub(super) fn stored_run(row: &SqliteRow) -> Result<StoredRun, StorageError> {

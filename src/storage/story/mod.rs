@@ -8,6 +8,7 @@ mod log;
 mod memories;
 mod offers;
 mod pages;
+mod personal;
 mod turns;
 
 use std::sync::Arc;

@@ -15,9 +15,10 @@ use serde_json::json;
 
 use super::{Call, Tool, ToolError, ToolResult};
 use crate::{
+    clock,
     journal::{Journal, JournalError},
     protocol::{Memory, MemoryId, UserId},
-    settings::Limits,
+    settings::{Limits, Tools},
     storage::{Change, Refusal, Storage},
 };
 
@@ -29,6 +30,12 @@ const LONGEST_QUERY: usize = 400;
 
 /// How many of the newest are given if none fits a query: the words may be others, the meaning the same.
 const INSTEAD: usize = 10;
+
+/// Whether models are offered to remember something and to recall it.
+pub fn is_offered(tools: &Tools) -> bool {
+    let is_offered = |name: &str| !tools.disabled.iter().any(|disabled| disabled == name);
+    is_offered(Remember::NAME) && is_offered(Recall::NAME)
+}
 
 /// Where memories are.
 #[derive(Clone)]
@@ -119,8 +126,11 @@ impl Tool for Remember {
         }
         let remember = Change::Remember {
             user_id: call.user_id,
-            memory_id: MemoryId::new(),
-            text: text.to_owned(),
+            memory: Memory {
+                id: MemoryId::new(),
+                text: text.to_owned(),
+                created_at: clock::now(),
+            },
             limit: self.0.most,
         };
         self.0.change(remember).await?;

@@ -30,7 +30,7 @@ pub fn Composer() -> impl IntoView {
         let Some(area) = area.get_untracked() else { return };
         let place = live.place.get_untracked();
         let text = area.value().trim().to_owned();
-        if text.is_empty() || busy.get_untracked() || place == Place::Nowhere {
+        if text.is_empty() || busy.get_untracked() || !place.is_chat() {
             return;
         }
         // It is kept as what is being sent before it is no draft any more.
@@ -67,7 +67,7 @@ pub fn Composer() -> impl IntoView {
     // Where nothing is there is nobody to write to.
     let nobody = move || match live.here() {
         Some(view) => view.phase.get() == Phase::Missing,
-        None => live.place.get() == Place::Nowhere,
+        None => !live.place.get().is_chat(),
     };
     view! {
         <form

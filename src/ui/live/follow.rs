@@ -173,6 +173,9 @@ impl Live {
                     if let EventBody::LiteratureChanged { change } = &event.body {
                         self.literature_changed(Some((event.position, change.clone())));
                     }
+                    if matches!(event.body, EventBody::SettingsChanged) {
+                        self.settings_changed();
+                    }
                     if let Some(payload) = made(event.body) {
                         self.made.set(Some((event.conversation_id, payload)));
                     }
@@ -198,6 +201,10 @@ impl Live {
         if let Some(reader) = self.reader.get_value() {
             reader.run(change);
         }
+    }
+
+    fn settings_changed(self) {
+        self.settings_changes.update(|changes| *changes += 1);
     }
 
     /// A conversation has begun. Its page may have been opened before: one whose first message was on its way, say.
@@ -301,6 +308,8 @@ impl Live {
         if let (Some(id), Some(error)) = (here, &error) {
             self.could_not_load(id, error);
         }
+        // What happened in between is not known.
+        self.settings_changed();
         self.flush();
     }
 

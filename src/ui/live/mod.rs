@@ -81,6 +81,10 @@ pub struct Live {
     pub toasts: Toasts,
     /// What was made last for the panel, of all that came with the stream, and in which conversation.
     pub made: RwSignal<Option<(ConversationId, PayloadRef)>>,
+    /// Counts the times that something of what a person has set for themselves became another one.
+    pub settings_changes: RwSignal<u32>,
+    /// Where the person was before this place.
+    pub came_from: RwSignal<Place>,
     /// Goes to a place; with `true` in place of the one in the browser's history.
     go: Callback<(Place, bool)>,
 }
@@ -155,6 +159,8 @@ impl Live {
             unsent: RwSignal::default(),
             toasts: Toasts::new(),
             made: RwSignal::default(),
+            settings_changes: RwSignal::new(0),
+            came_from: RwSignal::new(Place::New),
             go,
         };
         // A list that could not be read is asked for again as soon as the stream stands.

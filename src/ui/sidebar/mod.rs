@@ -77,6 +77,13 @@ pub fn Sidebar() -> impl IntoView {
                 {icons::book()} "Literature"
             </a>
             <List/>
+            <a
+                class="button button-quiet sidebar-foot"
+                href=Place::Settings.path()
+                aria-current=move || (live.place.get() == Place::Settings).then_some("page")
+            >
+                {icons::gear()} "Settings"
+            </a>
             // In here, so that the drawer stays open below it.
             <DeleteDialog/>
         </nav>

@@ -23,6 +23,7 @@ mod made;
 mod memories;
 mod offers;
 mod output;
+mod personal;
 mod turns;
 
 /// Rows in one INSERT: fewer round trips to the database's thread, yet well under SQLite's limit of 32,766
@@ -278,14 +279,12 @@ impl Batch {
             } => self.delete(connection, *user_id, *conversation_id).await,
             Change::Remember {
                 user_id,
-                memory_id,
-                text,
+                memory,
                 limit,
-            } => {
-                self.remember_text(connection, *user_id, *memory_id, text, *limit)
-                    .await
+            } => self.remember_text(connection, *user_id, memory, *limit).await,
+            Change::Forget { user_id, memory_id } => {
+                self.forget(connection, *user_id, Some(*memory_id)).await
             }
-            Change::Forget { user_id, memory_id } => self.forget(connection, *user_id, *memory_id).await,
             Change::SaveArticle {
                 user_id,
                 article,
@@ -307,6 +306,20 @@ impl Batch {
             Change::DeleteStream { user_id, stream_id } => {
                 self.delete_stream(connection, *user_id, *stream_id).await
             }
+            Change::ForgetAll { user_id } => self.forget(connection, *user_id, None).await,
+            Change::SetInstructions { user_id, text } => {
+                self.set_instructions(connection, *user_id, text).await
+            }
+            Change::AddToken {
+                user_id,
+                token,
+                hash,
+                limit,
+            } => self.add_token(connection, *user_id, token, hash, *limit).await,
+            Change::RevokeToken { user_id, token_id } => {
+                self.revoke_token(connection, *user_id, *token_id).await
+            }
+            Change::UseToken { user_id, token_id } => self.use_token(connection, *user_id, *token_id).await,
         }
     }
 

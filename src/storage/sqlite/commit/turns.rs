@@ -7,6 +7,7 @@ use super::{
     Batch, Failure,
     literature::keep_looking,
     output::store_answer,
+    personal::user,
 };
 use crate::{
     protocol::{
@@ -35,10 +36,7 @@ impl Batch {
         let run = start.run;
         // Whose log has grown in this transaction is known already.
         if !self.heads.contains_key(&user_id) {
-            sqlx::query("INSERT INTO users (id, position) VALUES (?, 0) ON CONFLICT DO NOTHING")
-                .bind(user_id.to_string())
-                .execute(&mut *connection)
-                .await?;
+            user(connection, user_id).await?;
         }
         // Whosesoever it is: an id is there once. One that is gone has no user.
         let conversation = sqlx::query(
