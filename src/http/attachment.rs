@@ -5,12 +5,12 @@
 
 use axum::{
     body::Bytes,
-    extract::{Path, State, rejection::PathRejection},
+    extract::{Path, rejection::PathRejection},
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 
-use super::{AppState, Caller, caller::not_found, problem::Problem};
+use super::{Caller, caller::not_found, problem::Problem};
 use crate::{
     protocol::{Attachment, attachment::Shown},
     storage::StoredAttachment,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::{
     Json,
-    extract::{State, rejection::JsonRejection},
+    extract::rejection::JsonRejection,
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    AppState, Caller,
+    Caller,
     caller::{fingerprint, not_found},
     event_stream::{self, Projection},
     interaction::HowSaid,

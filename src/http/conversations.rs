@@ -3,7 +3,7 @@
 use axum::{
     Json,
     extract::{
-        Path, Query, State,
+        Path, Query,
         rejection::{JsonRejection, PathRejection, QueryRejection},
     },
     http::StatusCode,
@@ -11,7 +11,7 @@ use axum::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AppState, Caller,
+    Caller,
     caller::not_found,
     problem::{Problem, bad_request},
 };

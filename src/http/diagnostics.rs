@@ -2,11 +2,11 @@
 
 use axum::{
     Json,
-    extract::{Path, State, rejection::PathRejection},
+    extract::{Path, rejection::PathRejection},
 };
 
 use super::{
-    AppState, Caller,
+    Caller,
     problem::{self, Problem},
 };
 use crate::{

@@ -57,10 +57,7 @@ pub struct Run {
 }
 
 /// `GET /api/runs/{id}`: where a run stands. Its id is that of the answer that it makes.
-pub async fn run(
-    caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-) -> Result<Json<Run>, Problem> {
+pub async fn run(caller: Caller, path: Result<Path<String>, PathRejection>) -> Result<Json<Run>, Problem> {
     let message_id = problem::message_id(path)?;
     let run = caller.app.storage.run(caller.user_id, message_id).await?;
     let run = run.ok_or_else(not_found)?;
@@ -74,7 +71,7 @@ pub async fn run(
 }
 
 /// `GET /api/models`: the models that can be chosen now.
-pub async fn models(State(app): State<AppState>) -> Json<ModelList> {
+pub async fn models(Caller { app, .. }: Caller) -> Json<ModelList> {
     Json(app.models.list().await)
 }
 

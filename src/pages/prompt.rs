@@ -224,7 +224,8 @@ mod tests {
         assert!(prompt.starts_with("You are a research assistant"), "{prompt}");
         let context = "# Context\n\nToday is Saturday, 2026-11-21 (UTC).\n\nAn article is open.\n\n# ";
         assert!(prompt.contains(context), "{prompt}");
-        let instructions = "Be kind.\n\nBy the person, for what they look at now:\n\nMind the methods.\n\n# Guidelines";
+        let instructions =
+            "Be kind.\n\nBy the person, for what they look at now:\n\nMind the methods.\n\n# Guidelines";
         assert!(prompt.contains(instructions), "{prompt}");
     }
 

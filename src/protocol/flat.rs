@@ -14,7 +14,10 @@ use serde::{
 use uuid::Uuid;
 
 use super::{
-    ApiToken, AskedCall, AssistantMessage, Attachment, AttachmentId, ConversationId, ConversationList, ConversationSummary, Event, EventBody, Interaction, Json, Judged, Memory, MemoryId, Message, MessageBody, MessageId, Notice, OlderMessages, PageContext, Part, PayloadRef, Personal, Position, RunError, RunStatus, Timestamp, TokenId, ToolCall, ToolProgress, ToolStatus, Transcript, Verdict,
+    ApiToken, AskedCall, AssistantMessage, Attachment, AttachmentId, ConversationId, ConversationList,
+    ConversationSummary, Event, EventBody, Interaction, Json, Judged, Memory, MemoryId, Message, MessageBody,
+    MessageId, Notice, OlderMessages, PageContext, Part, PayloadRef, Personal, Position, RunError, RunStatus,
+    Timestamp, TokenId, ToolCall, ToolProgress, ToolStatus, Transcript, Verdict,
     chat::{ModelInfo, ModelList},
     intent::Started,
     json,

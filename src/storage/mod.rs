@@ -11,7 +11,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use crate::protocol::{
-    ApiToken, AssistantMessage, Attachment, AttachmentId, CallId, ConversationId, ConversationList, ConversationSummary, Event, EventBody, Judged, Memory, MemoryId, Message, MessageId, OlderMessages, PageContext, Payload, PayloadRef, Position, RunStatus, StreamId, Timestamp, TokenId, Transcript, UserId,
+    ApiToken, AssistantMessage, Attachment, AttachmentId, CallId, ConversationId, ConversationList,
+    ConversationSummary, Event, EventBody, Judged, Memory, MemoryId, Message, MessageId, OlderMessages,
+    PageContext, Payload, PayloadRef, Position, RunStatus, StreamId, Timestamp, TokenId, Transcript, UserId,
     conversation_list::ListCursor,
     intent::{ApprovalAnswer, Continue, Judge, Regenerate, SendMessage, Started, TakeAction},
     literature::{Library, ResearchStream, SavedArticle},
@@ -189,9 +191,14 @@ pub enum Change {
         stream_id: StreamId,
     },
     /// Forget all of them.
-    ForgetAll { user_id: UserId },
+    ForgetAll {
+        user_id: UserId,
+    },
     /// What a person wants the assistant to be told in every conversation.
-    SetInstructions { user_id: UserId, text: String },
+    SetInstructions {
+        user_id: UserId,
+        text: String,
+    },
     /// Another API token, if there are fewer than `limit`.
     AddToken {
         user_id: UserId,
@@ -200,9 +207,15 @@ pub enum Change {
         limit: usize,
     },
     /// An API token is not taken any more.
-    RevokeToken { user_id: UserId, token_id: TokenId },
+    RevokeToken {
+        user_id: UserId,
+        token_id: TokenId,
+    },
     /// An API token was used just now.
-    UseToken { user_id: UserId, token_id: TokenId },
+    UseToken {
+        user_id: UserId,
+        token_id: TokenId,
+    },
 }
 
 impl Change {

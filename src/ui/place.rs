@@ -77,7 +77,12 @@ mod tests {
     #[test]
     fn a_place_and_its_path_are_one() {
         let id = ConversationId::new();
-        for place in [Place::New, Place::Conversation(id), Place::Literature, Place::Settings] {
+        for place in [
+            Place::New,
+            Place::Conversation(id),
+            Place::Literature,
+            Place::Settings,
+        ] {
             assert_eq!(Place::of(&place.path()), place);
         }
         assert_eq!(Place::of(&format!("/c/{id}/")), Place::Conversation(id));

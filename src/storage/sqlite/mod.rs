@@ -16,10 +16,14 @@ use sqlx::{
 use tokio::sync::{Mutex, watch};
 
 use super::{
-    Change, Committed, LogPage, Looking, PageSize, RecordedCall, Storage, StorageError, StoredAttachment, StoredConversation, StoredRun, TokenHash, Trouble,
+    Change, Committed, LogPage, Looking, PageSize, RecordedCall, Storage, StorageError, StoredAttachment,
+    StoredConversation, StoredRun, TokenHash, Trouble,
 };
 use crate::protocol::{
-    ApiToken, AttachmentId, ConversationId, ConversationList, Judged, Memory, Message, MessageId, OlderMessages, Payload, PayloadRef, Position, StreamId, Timestamp, Transcript, UserId, conversation_list::ListCursor, literature::{Library, ResearchStream, SavedArticle},
+    ApiToken, AttachmentId, ConversationId, ConversationList, Judged, Memory, Message, MessageId,
+    OlderMessages, Payload, PayloadRef, Position, StreamId, Timestamp, Transcript, UserId,
+    conversation_list::ListCursor,
+    literature::{Library, ResearchStream, SavedArticle},
 };
 
 mod attachments;

@@ -107,7 +107,7 @@ fn OpenTray(live: Live) -> impl IntoView {
     let scene = move || match live.place.get() {
         Place::New => welcome(live),
         Place::Conversation(id) => view! { <Conversation view=live.view(id)/> }.erase(),
-        Place::Literature | Place::Nowhere => ().into_any(),
+        Place::Literature | Place::Settings | Place::Nowhere => ().into_any(),
     };
     view! {
         <section
