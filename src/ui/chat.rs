@@ -35,7 +35,7 @@ pub fn Chat() -> impl IntoView {
     let place = Memo::new(move |_| tray.place(page.get()));
     Effect::new(move |_| browser::on_address(move |to| address.set(to)));
     let go = Callback::new(move |(place, replace): (Place, bool)| {
-        if page.get_untracked() == Place::Literature {
+        if page.get_untracked().has_tray() {
             return tray.show(place);
         }
         let to = place.path();
@@ -107,7 +107,7 @@ fn shortcuts(live: Live) {
 #[component]
 fn Layout(live: Live) -> impl IntoView {
     let panel = use_panel();
-    let on_page = Memo::new(move |_| live.page.get() == Place::Literature);
+    let on_page = Memo::new(move |_| live.page.get().has_tray());
     let title = Memo::new(move |_| match live.here() {
         _ if on_page.get() => "Literature".into(),
         Some(view) => view.title.get(),

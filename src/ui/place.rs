@@ -50,6 +50,11 @@ impl Place {
         }
     }
 
+    /// Whether it is a page of another kind, beside which one talks in the tray.
+    pub fn has_tray(self) -> bool {
+        self == Self::Literature
+    }
+
     /// The conversation that the place is.
     pub fn conversation(self) -> Option<ConversationId> {
         match self {

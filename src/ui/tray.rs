@@ -53,7 +53,7 @@ impl Tray {
 
     /// Where the conversation on the screen is, when a person is on this page.
     pub fn place(self, page: Place) -> Place {
-        if page == Place::Literature && self.open.get() {
+        if page.has_tray() && self.open.get() {
             self.place.get()
         } else {
             page

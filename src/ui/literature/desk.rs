@@ -13,7 +13,7 @@ use crate::{
     },
     ui::{
         browser,
-        live::{LiteratureNews, Live},
+        live::{Beside, LiteratureNews, Live},
     },
 };
 
@@ -97,12 +97,19 @@ impl Desk {
     /// Follows the address and the log, and says to those who ask what is on the screen.
     pub fn open(self) {
         let live = self.live;
-        live.looking
-            .set_value(Some(Callback::new(move |()| self.context())));
+        live.beside.set(Some(Beside {
+            context: Callback::new(move |()| self.context()),
+            about: "The assistant sees what is open on this page: the query, what was found, and the article.",
+            questions: &[
+                "What is this about?",
+                "Suggest a better query",
+                "Which of these should I read first?",
+            ],
+        }));
         live.reader
             .set_value(Some(Callback::new(move |change| self.read(change))));
         on_cleanup(move || {
-            live.looking.set_value(None);
+            live.beside.set(None);
             live.reader.set_value(None);
         });
         Effect::new(move |before: Option<()>| {

@@ -89,7 +89,8 @@ fn kept(desk: Desk) -> AnyView {
     // A note that is another one makes another entry.
     let key = |saved: &SavedArticle| {
         let pmid: u64 = saved.article.pmid.parse().unwrap_or_default();
-        (pmid as usize, saved.note.len())
+        let written = |sum: usize, byte: u8| sum.wrapping_mul(31).wrapping_add(byte.into());
+        (pmid as usize, saved.note.bytes().fold(0, written))
     };
     view! {
         <form class="search-box" role="search" method="get" on:submit=|event| event.prevent_default()>

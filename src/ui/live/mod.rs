@@ -68,8 +68,8 @@ pub struct Live {
     pub page: Memo<Place>,
     /// The address of that.
     pub address: RwSignal<String>,
-    /// What the page that the person is on says of what they look at, while it is shown.
-    pub looking: StoredValue<Option<Callback<(), PageContext>>>,
+    /// The page beside which the chat is in the tray, while it is shown.
+    pub beside: RwSignal<Option<Beside>>,
     /// Who is told how the person's literature changes.
     pub reader: StoredValue<Option<Callback<LiteratureNews>>>,
     /// What the page *Literature* began with.
@@ -87,6 +87,17 @@ pub struct Live {
     pub came_from: RwSignal<Place>,
     /// Goes to a place; with `true` in place of the one in the browser's history.
     go: Callback<(Place, bool)>,
+}
+
+/// A page beside which one talks.
+#[derive(Clone, Copy)]
+pub struct Beside {
+    /// What the person is looking at just now.
+    pub context: Callback<(), PageContext>,
+    /// What of it the assistant sees, in a sentence.
+    pub about: &'static str,
+    /// What one may ask there.
+    pub questions: &'static [&'static str],
 }
 
 /// How the literature has changed, and where in the log that stands; nothing if all of it may be another one.
@@ -152,7 +163,7 @@ impl Live {
             place,
             page: at,
             address,
-            looking: StoredValue::new(None),
+            beside: RwSignal::new(None),
             reader: StoredValue::new(None),
             opened: StoredValue::new(page.opened),
             visible: RwSignal::new(true),

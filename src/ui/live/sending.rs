@@ -22,8 +22,8 @@ impl Live {
     pub fn say(self, from: Place, text: String, model: Option<String>, interaction: Interaction) {
         self.unsent
             .update(|unsent| unsent.retain(|(place, _)| *place != from));
-        let looking = self.looking.get_value();
-        let context = looking.map(|looking| untrack(|| looking.run(())));
+        let beside = self.beside.get_untracked();
+        let context = beside.map(|beside| untrack(|| beside.context.run(())));
         let sending = self.with(|state| {
             let sending = state.outbox.begin(from, text, model, interaction, context);
             kept::keep(&sending);

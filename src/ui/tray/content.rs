@@ -16,7 +16,7 @@ use crate::{
         erase::Erase,
         icons,
         lazy::{Code, NotLoaded},
-        live::Live,
+        live::{Beside, Live, Phase},
         models::Models,
         panel::use_panel,
         place::Place,
@@ -27,12 +27,6 @@ use crate::{
 
 /// How many conversations there are to choose from; the others are in the list.
 const CHOICES: usize = 30;
-
-const QUESTIONS: [&str; 3] = [
-    "What is this about?",
-    "Suggest a better query",
-    "Which of these should I read first?",
-];
 
 /// The tray's content.
 #[wasm_split(tray, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
@@ -104,6 +98,12 @@ fn OpenTray(live: Live) -> impl IntoView {
             close(tray);
         }
     };
+    // The one that was in it may have been deleted since.
+    Effect::new(move |_| {
+        if live.here().is_some_and(|view| view.phase.get() == Phase::Missing) {
+            tray.show(Place::New);
+        }
+    });
     let scene = move || match live.place.get() {
         Place::New => welcome(live),
         Place::Conversation(id) => view! { <Conversation view=live.view(id)/> }.erase(),
@@ -213,7 +213,7 @@ fn Picker(live: Live) -> impl IntoView {
 /// What one can ask, when nothing was asked yet.
 fn welcome(live: Live) -> AnyView {
     let models = expect_context::<Models>();
-    let question = |text: &'static str| {
+    let question = move |text: &'static str| {
         let ask = move |_| live.send(Place::New, text.into(), models.to_ask(live));
         view! {
             <li>
@@ -221,12 +221,14 @@ fn welcome(live: Live) -> AnyView {
             </li>
         }
     };
-    let questions = QUESTIONS.map(question);
-    view! {
-        <div class="welcome tray-welcome">
-            <p>"The assistant sees what is open on this page: the query, what was found, and the article."</p>
-            <ul class="suggestions">{questions.collect_view()}</ul>
-        </div>
-    }
-    .erase()
+    let words = move || {
+        live.beside.get().map(|Beside { about, questions, .. }| {
+            let questions: Vec<_> = questions.iter().copied().map(question).collect();
+            view! {
+                <p>{about}</p>
+                <ul class="suggestions">{questions}</ul>
+            }
+        })
+    };
+    view! { <div class="welcome tray-welcome">{words}</div> }.erase()
 }
