@@ -3,7 +3,6 @@
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 
 use super::{
-    actions::PageActions,
     browser,
     composer::Composer,
     delete::Deletion,
@@ -12,6 +11,7 @@ use super::{
     live::{ListRow, Live},
     models::Models,
     not_found::nothing_here,
+    own::PageOwn,
     page::{Page, PageCodec},
     panel::{Panel, PanelFrame, use_panel},
     place::{self, Place},
@@ -54,7 +54,7 @@ fn begin(page: Page, place: Memo<Place>, go: Callback<(Place, bool)>) -> AnyView
     provide_context(models);
     provide_context(Deletion::new());
     provide_context(Panel::new(live));
-    provide_context(PageActions::new());
+    provide_context(PageOwn::new());
     Effect::new(move |_| {
         live.start();
         models.start();

@@ -30,7 +30,7 @@ use std::{
 use futures::FutureExt;
 use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
 
-use super::{browser, erase::Erase, not_found, transcript};
+use super::{browser, erase::Erase, not_found, panel, transcript};
 
 /// Makes a view, once it is here.
 pub type Code = Arc<dyn Fn() -> AnyView + Send + Sync>;
@@ -135,6 +135,7 @@ pub async fn prepare() {
         let is_there = |name: &str| browser::is_there(&["[data-lazy=", name, "]"].concat());
         let are_here = (!is_there("not_found") || not_found::load().await.is_ok())
             && (!is_there("tool") || transcript::load_tool().await.is_ok())
+            && (!is_there("payload") || panel::load_card().await.is_ok())
             && (!is_there("suggestions") || transcript::load_suggestions().await.is_ok())
             && (!is_there("sources") || transcript::load_sources().await.is_ok());
         if are_here {

@@ -5,6 +5,7 @@
 //! - [`chat`]: the one layout, with [`sidebar`], [`header`], [`transcript`], [`welcome`] and [`composer`] in it
 //! - [`panel`]: what tools and the model have made, beside the conversation
 //! - [`actions`]: what the page does when an action that the model suggests is pressed
+//! - [`own`]: what the page that is shown has of its own for these two
 //! - [`markdown`]: text of a model as views that follow it while it grows
 //! - [`lazy`]: views whose code is loaded when they are first shown
 //! - [`browser`]: the only module here that knows whether it runs in one
