@@ -3,7 +3,6 @@
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 
 use super::{
-    actions::PageActions,
     browser,
     composer::Composer,
     delete::Deletion,
@@ -14,6 +13,7 @@ use super::{
     live::{ListRow, Live, Places},
     models::Models,
     not_found::nothing_here,
+    own::PageOwn,
     page::{Page, PageCodec},
     panel::{Panel, PanelFrame, use_panel},
     place::Place,
@@ -70,7 +70,7 @@ fn begin(page: Page, places: Places) -> AnyView {
     provide_context(models);
     provide_context(Deletion::new());
     provide_context(Panel::new(live));
-    provide_context(PageActions::new());
+    provide_context(PageOwn::new());
     provide_context(Diagnosis::new(live));
     Effect::new(move |_| {
         live.start();
