@@ -52,7 +52,14 @@ pub fn Chat() -> impl IntoView {
     let snapshots = OnceResource::<_, PageCodec>::new_with_options(Page::load(address.get_untracked()), true);
     view! {
         <Suspense>
-            {move || Suspend::new(async move { begin(snapshots.await, places) })}
+            {move || Suspend::new(async move {
+                let snapshots = snapshots.await;
+                // Who asked may have gone away meanwhile, and the places with them.
+                match places.page.try_get_untracked() {
+                    Some(_) => begin(snapshots, places),
+                    None => ().into_any(),
+                }
+            })}
         </Suspense>
     }
     .erase()
