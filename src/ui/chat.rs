@@ -6,7 +6,7 @@ use super::{
     browser,
     composer::Composer,
     delete::Deletion,
-    diagnostics::{Diagnosis, DiagnosticsDialog},
+    diagnostics::{self, Diagnosis},
     erase::Erase,
     header::Header,
     literature::literature,
@@ -152,8 +152,7 @@ fn Layout(live: Live) -> impl IntoView {
                 </When>
             </div>
             <When when=move || on_page.get()>{tray(live)}</When>
-            <PanelFrame/>
-            <DiagnosticsDialog/>
+            {vec![view! { <PanelFrame/> }.erase(), diagnostics::dialog()]}
             <ToastArea toasts=live.toasts/>
         </div>
     }

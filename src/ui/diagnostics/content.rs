@@ -1,8 +1,10 @@
-//! What is in the dialog. Its code is loaded when the dialog is first opened.
+//! The dialog. Its code is loaded when it is first opened.
 
 use std::sync::Arc;
 
-use leptos::{prelude::*, task::spawn_local, wasm_split::wasm_split};
+use leptos::{html, prelude::*, task::spawn_local, wasm_split::wasm_split};
+
+use super::{BUTTON, Diagnosis};
 
 use crate::{
     api::{ApiError, rpc},
@@ -11,6 +13,7 @@ use crate::{
         diagnostics::{Block, DiagnosticsView, Fact, Section},
     },
     ui::{
+        browser,
         copy::CopyButton,
         erase::Erase,
         icons,
@@ -19,10 +22,36 @@ use crate::{
     },
 };
 
-/// The dialog's content.
+/// The dialog, with how this answer was made.
 #[wasm_split(diagnostics, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code(live: Live, id: MessageId) -> Result<Code, NotLoaded> {
-    Ok(Arc::new(move || content(live, id)))
+pub fn code(diagnosis: Diagnosis, id: MessageId) -> Result<Code, NotLoaded> {
+    Ok(Arc::new(move || frame(diagnosis, id)))
+}
+
+fn frame(Diagnosis { asked, live }: Diagnosis, id: MessageId) -> AnyView {
+    let dialog = NodeRef::<html::Dialog>::new();
+    Effect::new(move |_| {
+        if let Some(dialog) = dialog.get() {
+            browser::show_modal(&dialog);
+        }
+    });
+    let closed = move |_| {
+        asked.set(None);
+        // The browser would put it there by itself, unless the answer has come to its end meanwhile and has other buttons.
+        browser::focus_selector(&["[id='", &id.to_string(), "'] .", BUTTON].concat());
+    };
+    view! {
+        <dialog node_ref=dialog class="dialog diagnostics" aria-labelledby="diagnostics-title" on:close=closed>
+            <form method="dialog" class="diagnostics-head">
+                <h2 id="diagnostics-title">"Diagnostics"</h2>
+                <button class="icon-button" aria-label="Close" title="Close">
+                    {icons::close()}
+                </button>
+            </form>
+            {content(live, id)}
+        </dialog>
+    }
+    .erase()
 }
 
 /// Diagnostics as they come.

@@ -1,13 +1,13 @@
 //! How an answer was made: a dialog over the page.
 //!
-//! Here is what every page needs: the button below an answer, and the dialog's frame. What is in it has its code in a file of
-//! its own ([`content`]), which is loaded when it is first opened.
+//! Here is what every page needs: the button below an answer, and where the dialog comes to be. The dialog has its code in a
+//! file of its own ([`content`]), which is loaded when it is first opened.
 
 mod content;
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 
-use super::{browser, erase::Erase, icons, lazy::lazy, live::Live, when::When};
+use super::{erase::Erase, icons, lazy::lazy_part, live::Live};
 use crate::protocol::MessageId;
 
 /// What opens the dialog, for what gives the focus back.
@@ -51,39 +51,11 @@ pub fn button(id: MessageId) -> AnyView {
 }
 
 /// The dialog, while somebody asks.
-#[component]
-pub fn DiagnosticsDialog() -> impl IntoView {
+pub fn dialog() -> AnyView {
     let diagnosis = expect_context::<Diagnosis>();
-    view! {
-        <When when=move || diagnosis.asked.with(Option::is_some)>{frame(diagnosis)}</When>
-    }
-}
-
-fn frame(Diagnosis { asked, live }: Diagnosis) -> AnyView {
-    let Some(id) = asked.get_untracked() else {
-        return ().into_any();
+    let shown = move || {
+        let id = diagnosis.asked.get()?;
+        Some(lazy_part(move || content::code(diagnosis, id)))
     };
-    let dialog = NodeRef::<html::Dialog>::new();
-    Effect::new(move |_| {
-        if let Some(dialog) = dialog.get() {
-            browser::show_modal(&dialog);
-        }
-    });
-    let closed = move |_| {
-        asked.set(None);
-        // The browser would put it there by itself, unless the answer has come to its end meanwhile and has other buttons.
-        browser::focus_selector(&["[id='", &id.to_string(), "'] .", BUTTON].concat());
-    };
-    view! {
-        <dialog node_ref=dialog class="dialog diagnostics" aria-labelledby="diagnostics-title" on:close=closed>
-            <form method="dialog" class="diagnostics-head">
-                <h2 id="diagnostics-title">"Diagnostics"</h2>
-                <button class="icon-button" aria-label="Close" title="Close">
-                    {icons::close()}
-                </button>
-            </form>
-            {lazy(move || content::code(live, id))}
-        </dialog>
-    }
-    .erase()
+    shown.erase()
 }

@@ -87,8 +87,8 @@ fn foot(
             // What broke off has the button in its box.
             {move || (status == RunStatus::Stopped && go_on.get())
                 .then(|| action("Continue", icons::play(), Live::go_on))}
-            {action("Regenerate", icons::retry(), Live::regenerate)}
-            {diagnostics::button(id)}
+            // Together, since the code of a view grows with how many it has side by side.
+            {vec![action("Regenerate", icons::retry(), Live::regenerate).erase(), diagnostics::button(id)]}
         </footer>
     }
     .erase()
