@@ -71,15 +71,17 @@ fn one(piece: &Piece, page: &Page) -> AnyView {
 /// The number of a source leads there, once it is known that there is one.
 fn citation(number: usize, page: &Page) -> AnyView {
     let text = number_text(number);
+    // In an element of its own: on the server's page the texts beside it would be one with it.
+    let plain = move |text: String| view! { <span>{text}</span> }.erase();
     let Some(cited) = page.cited.clone() else {
-        return text.into_any();
+        return plain(text);
     };
     let shown = move || match cited(number) {
         Some(Source { title, url, .. }) => {
             let title = if title.is_empty() { url.clone() } else { title };
             view! { <a class="md-link citation" href=url title=title target="_blank" rel=REL>{text.clone()}</a> }.erase()
         }
-        None => text.clone().into_any(),
+        None => plain(text.clone()),
     };
     shown.erase()
 }
