@@ -127,6 +127,7 @@ fn is_output(change: &Change) -> bool {
         Change::Append { .. }
             | Change::Store { .. }
             | Change::Keep { .. }
+            | Change::Summarise { .. }
             | Change::Pause { .. }
             | Change::End { .. }
     )

@@ -35,6 +35,10 @@ pub enum ErrorCode {
     IntentReused,
     /// 413: the request is longer than a limit.
     TooLarge,
+    /// 422: a tool is wanted that there is not.
+    UnknownTool,
+    /// 422: a model can't be asked like that.
+    InvalidParameters,
     /// 500: a fault of Parlor.
     Internal,
     /// 503: storage does not work, or the server is stopping.
@@ -53,6 +57,7 @@ impl ErrorCode {
             Self::WrongMethod => 405,
             Self::RunActive | Self::NotContinuable | Self::IntentReused => 409,
             Self::TooLarge => 413,
+            Self::UnknownTool | Self::InvalidParameters => 422,
             Self::Internal => 500,
             Self::Unavailable | Self::Unreachable => 503,
         }
@@ -69,6 +74,8 @@ impl ErrorCode {
             Self::NotContinuable => "not_continuable",
             Self::IntentReused => "intent_reused",
             Self::TooLarge => "too_large",
+            Self::UnknownTool => "unknown_tool",
+            Self::InvalidParameters => "invalid_parameters",
             Self::Internal => "internal",
             Self::Unavailable => "unavailable",
             Self::Unreachable => "unreachable",

@@ -19,6 +19,7 @@ use super::{
     AppState, Caller,
     caller::{fingerprint, not_found},
     event_stream::{self, Projection},
+    parameters::ParametersBody,
     payload::LastEvent,
     problem::{self, Problem, bad_request},
 };
@@ -42,6 +43,12 @@ pub struct ChatRequest {
     conversation_id: Option<ConversationId>,
     /// The model to answer, as `endpoint/model`.
     model: Option<String>,
+    /// Tools that have to be used before the answer, by their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    force_tools: Vec<String>,
+    /// How the model is asked from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parameters: Option<ParametersBody>,
     /// What the person is looking at.
     context: Option<Value>,
     /// How the person said it.
@@ -72,6 +79,8 @@ pub async fn start(
         user_message_id: MessageId::new(),
         text: request.message,
         model: request.model,
+        force_tools: request.force_tools,
+        parameters: request.parameters.map(ParametersBody::asked),
     };
     let started = caller.app.runs.send(caller.user_id, intent, fingerprint).await?;
     stream(caller, started.assistant_message_id, Position(0)).await
@@ -147,7 +156,7 @@ async fn stream(caller: Caller, run: MessageId, after: Position) -> Result<Respo
     ))
 }
 
-fn intent_id(headers: &HeaderMap) -> Result<IntentId, Problem> {
+pub(super) fn intent_id(headers: &HeaderMap) -> Result<IntentId, Problem> {
     let Some(value) = headers.get(IDEMPOTENCY_KEY) else {
         return Ok(IntentId::new());
     };

@@ -28,6 +28,7 @@ mod form;
 mod messages;
 mod page;
 mod panel;
+mod parameters;
 mod payload;
 mod problem;
 mod rpc_errors;
@@ -36,6 +37,7 @@ mod security;
 pub use self::{
     caller::{Caller, caller, fingerprint},
     panel::view as panel_view,
+    parameters::set as set_parameters,
 };
 
 /// What every handler can reach. Clones share everything.
@@ -69,6 +71,10 @@ pub fn router(app: AppState) -> Router {
         .route(
             "/api/conversations/{conversation_id}/payloads/{payload_id}",
             get(panel::get),
+        )
+        .route(
+            "/api/conversations/{conversation_id}/parameters",
+            get(parameters::get).put(parameters::put),
         )
         .route("/api/events", get(event_stream::of_user))
         .route("/api/messages/{message_id}", get(messages::get))

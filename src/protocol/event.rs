@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AskedCall, ConversationId, MessageId, PayloadRef, RunError, RunStatus, Source, SuggestedAction,
-    SuggestedValue, Timestamp, ToolProgress, ToolStatus, flat::Fields,
+    AskedCall, ConversationId, MessageId, Parameters, PayloadRef, RunError, RunStatus, Source,
+    SuggestedAction, SuggestedValue, Timestamp, ToolProgress, ToolStatus, Usage, flat::Fields,
 };
 
 /// A place in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.
@@ -42,6 +42,8 @@ pub enum EventBody {
     ConversationRenamed { title: String },
     /// A conversation will be answered by another model from now on.
     ModelChosen { model: String },
+    /// A conversation's model will be asked in another way from now on.
+    ParametersChosen { parameters: Parameters },
     /// Somebody has looked at what had happened in a conversation.
     ConversationRead,
     /// A conversation and all that was in it is gone.
@@ -132,6 +134,8 @@ pub enum EventBody {
     SuggestedActions { actions: Vec<SuggestedAction> },
     /// Where the answer has it from. It replaces what was said before.
     Sources { sources: Vec<Source> },
+    /// What the latest call of the model came to. It replaces what was said before.
+    Usage(Usage),
     /// The run ended: the model finished.
     Complete { ended_at: Timestamp },
     /// The run ended: a person stopped it.

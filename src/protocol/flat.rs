@@ -15,8 +15,8 @@ use uuid::Uuid;
 
 use super::{
     AskedCall, AssistantMessage, ConversationId, ConversationList, ConversationSummary, Event, EventBody,
-    Json, Message, MessageBody, MessageId, Notice, OlderMessages, Part, PayloadRef, Position, RunError,
-    RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus, Transcript,
+    Json, Message, MessageBody, MessageId, Notice, OlderMessages, Parameters, Part, PayloadRef, Position,
+    RunError, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus, Transcript, Usage,
     chat::{ModelInfo, ModelList},
     intent::Started,
     json,
@@ -131,6 +131,7 @@ blank! {
     ToolStatus: ToolStatus::Unknown,
     RunError: RunError { code: String::new(), message: String::new(), hint: String::new() },
     PayloadRef: PayloadRef { payload_id: String::new(), kind: String::new(), summary: String::new() },
+    Parameters: Parameters::default(),
 }
 
 impl<T> Blank for Vec<T> {
@@ -171,15 +172,17 @@ macro_rules! plain {
 plain! {
     Transcript {
         conversation_id, as_of, title, messages, elsewhere; model, earliest, active_leaf
-    } with deleted;
+    } with deleted, parameters;
     OlderMessages { before, messages, elsewhere; earliest };
     Elsewhere { id, parent_id };
     ConversationList { as_of, conversations, has_more };
     ConversationSummary { id, title, updated_at, activity, waiting, unseen; active_run };
-    ModelList { models, problems; default };
+    ModelList { models, problems; default } with can_search;
     ModelInfo { id, name, endpoint };
     Started { conversation_id, user_message_id, assistant_message_id };
     ToolProgress { stage, message; progress, data };
+    Parameters { ; temperature, thinking_level, max_completion_tokens };
+    Usage { input_tokens, output_tokens, estimate; window } with estimated;
 }
 
 impl TryFrom<Fields> for Event {
@@ -191,6 +194,7 @@ impl TryFrom<Fields> for Event {
             "conversation_created" => fields!(flat => EventBody::ConversationCreated { title, created_at }),
             "conversation_renamed" => fields!(flat => EventBody::ConversationRenamed { title }),
             "model_chosen" => fields!(flat => EventBody::ModelChosen { model }),
+            "parameters_chosen" => fields!(flat => EventBody::ParametersChosen { parameters }),
             "conversation_read" => EventBody::ConversationRead,
             "conversation_deleted" => EventBody::ConversationDeleted,
             "leaf_selected" => fields!(flat => EventBody::LeafSelected { leaf_id }),
@@ -230,6 +234,12 @@ impl TryFrom<Fields> for Event {
             "suggested_values" => fields!(flat => EventBody::SuggestedValues { values }),
             "suggested_actions" => fields!(flat => EventBody::SuggestedActions { actions }),
             "sources" => fields!(flat => EventBody::Sources { sources }),
+            "usage" => {
+                let estimated = flat.take("estimated").unwrap_or_default();
+                EventBody::Usage(fields!(flat => Usage {
+                    input_tokens, output_tokens, estimate; window
+                } with estimated))
+            }
             "empty" => EventBody::Empty,
             _ => {
                 flat.blame(NotOurs::Unknown(kind));
@@ -272,7 +282,7 @@ fn body(flat: &mut Fields) -> MessageBody {
             let suggested_actions = flat.take("suggested_actions").unwrap_or_default();
             let sources = flat.take("sources").unwrap_or_default();
             MessageBody::Assistant(fields!(flat => AssistantMessage {
-                model, status, nodes; activity, error, ended_at
+                model, status, nodes; activity, error, usage, ended_at
             } with suggested_values, suggested_actions, sources))
         }
         "user" => fields!(flat => MessageBody::User { text }),
@@ -320,7 +330,7 @@ impl TryFrom<Fields> for Notice {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{Fraction, Node, Source, SuggestedValue},
+        super::{AskedParameters, Fraction, Node, Source, SuggestedValue},
         *,
     };
 
@@ -354,6 +364,25 @@ mod tests {
         }
     }
 
+    fn parameters() -> Parameters {
+        let asked = AskedParameters {
+            temperature: "0.7".into(),
+            thinking_level: "low".into(),
+            max_completion_tokens: "1000".into(),
+        };
+        Parameters::read(&asked).unwrap()
+    }
+
+    fn usage() -> Usage {
+        Usage {
+            input_tokens: 10,
+            output_tokens: 2,
+            estimated: true,
+            estimate: 9,
+            window: Some(100),
+        }
+    }
+
     #[test]
     fn every_event_reads_back_as_what_was_written() {
         let (id, at, text) = (MessageId::new(), Timestamp(1), String::from("text"));
@@ -369,6 +398,9 @@ mod tests {
             },
             EventBody::ConversationRenamed { title: text.clone() },
             EventBody::ModelChosen { model: text.clone() },
+            EventBody::ParametersChosen {
+                parameters: parameters(),
+            },
             EventBody::ConversationRead,
             EventBody::ConversationDeleted,
             EventBody::LeafSelected { leaf_id: id },
@@ -445,6 +477,7 @@ mod tests {
                     url: text.clone(),
                 }],
             },
+            EventBody::Usage(usage()),
             EventBody::Complete { ended_at: at },
             EventBody::Cancelled { ended_at: at },
             EventBody::Error {
@@ -461,6 +494,7 @@ mod tests {
                 EventBody::ConversationCreated { .. }
                 | EventBody::ConversationRenamed { .. }
                 | EventBody::ModelChosen { .. }
+                | EventBody::ParametersChosen { .. }
                 | EventBody::ConversationRead
                 | EventBody::ConversationDeleted
                 | EventBody::LeafSelected { .. }
@@ -480,6 +514,7 @@ mod tests {
                 | EventBody::SuggestedValues { .. }
                 | EventBody::SuggestedActions { .. }
                 | EventBody::Sources { .. }
+                | EventBody::Usage(_)
                 | EventBody::Complete { .. }
                 | EventBody::Cancelled { .. }
                 | EventBody::Error { .. }
@@ -520,6 +555,7 @@ mod tests {
         ];
         let mut answer = AssistantMessage::started("endpoint/model");
         answer.nodes.push(Node { parts });
+        answer.usage = Some(usage());
         answer.sources.push(Source {
             title: "title".into(),
             url: "https://example.org".into(),

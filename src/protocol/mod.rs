@@ -14,6 +14,7 @@ pub mod json;
 pub mod memory;
 pub mod message;
 pub mod panel;
+pub mod parameters;
 pub mod payload;
 pub mod sorted;
 pub mod sse;
@@ -21,6 +22,7 @@ pub mod suggestion;
 pub mod time;
 pub mod tool;
 pub mod transcript;
+pub mod usage;
 
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use event::{Event, EventBody, Notice, Position};
@@ -31,8 +33,10 @@ pub use message::{
     AssistantMessage, Message, MessageBody, Node, Part, Piece, PieceKind, RunError, RunStatus,
 };
 pub use panel::PanelView;
+pub use parameters::{AskedParameters, Parameters, ThinkingLevel};
 pub use payload::{Payload, PayloadRef};
 pub use suggestion::{ActionHandler, ActionStyle, Source, SuggestedAction, SuggestedValue};
 pub use time::Timestamp;
 pub use tool::{AskedCall, Fraction, ToolCall, ToolProgress, ToolStatus};
 pub use transcript::{OlderMessages, Transcript};
+pub use usage::Usage;

@@ -2,32 +2,48 @@
 
 use std::{future::pending, pin::Pin, sync::Arc, time::Duration};
 
-use futures::{StreamExt, future::BoxFuture};
+use futures::{StreamExt, future::BoxFuture, stream, stream::BoxStream};
 use tokio::time::{Sleep, sleep};
 
+use super::meter::Meter;
 use crate::{
     agent::Input,
-    providers::{ModelError, ModelEvent, ModelRequest, ModelStream, Models},
+    providers::{ModelError, ModelEvent, ModelRequest, Models},
 };
 
 /// What the run is waiting for, besides its tools.
 pub(super) enum Awaited {
     Nothing,
+    /// That it is known what to ask.
+    Request(BoxFuture<'static, (ModelRequest, Meter)>, Arc<Models>),
     /// The model server to accept the call.
-    Call(BoxFuture<'static, Result<ModelStream, ModelError>>),
+    Call(BoxFuture<'static, Result<Answer, ModelError>>),
     /// The next event of the answer.
-    Stream(ModelStream),
+    Stream(Answer),
     /// The time to call again.
     Retry(Pin<Box<Sleep>>),
 }
 
+/// What comes of a model's answer.
+type Answer = BoxStream<'static, Input>;
+
 impl Awaited {
-    /// Calls a model, which `request` names as `endpoint/model`.
-    pub fn call(models: Arc<Models>, mut request: ModelRequest) -> Self {
+    /// Calls a model once it is known with what. The request names it as `endpoint/model`.
+    pub fn request(
+        models: Arc<Models>,
+        request: impl Future<Output = (ModelRequest, Meter)> + Send + 'static,
+    ) -> Self {
+        Self::Request(Box::pin(request), models)
+    }
+
+    fn call(models: Arc<Models>, mut request: ModelRequest, mut meter: Meter) -> Self {
         Self::Call(Box::pin(async move {
             let (endpoint, model) = models.resolve(&request.model)?;
             request.model = model;
-            endpoint.call(request).await
+            let events = endpoint.call(request).await?;
+            Ok(events
+                .flat_map(move |event| stream::iter(meter.inputs(event)))
+                .boxed())
         }))
     }
 
@@ -42,38 +58,35 @@ impl Awaited {
         matches!(self, Self::Call(_) | Self::Stream(_))
     }
 
-    /// What comes of it.
-    pub async fn happens(&mut self) -> Input {
+    /// What comes of it; nothing if it now waits for something else.
+    pub async fn happens(&mut self) -> Option<Input> {
         loop {
             match self {
                 Self::Nothing => return pending().await,
+                Self::Request(request, models) => {
+                    let (request, meter) = request.await;
+                    *self = Self::call(models.clone(), request, meter);
+                    return None;
+                }
                 Self::Call(call) => match call.await {
                     Ok(stream) => *self = Self::Stream(stream),
                     Err(error) => {
                         *self = Self::Nothing;
-                        return Input::Failed(error);
+                        return Some(Input::Failed(error));
                     }
                 },
-                Self::Stream(stream) => match stream.next().await {
-                    Some(Ok(event)) => {
-                        if matches!(event, ModelEvent::Finished(_)) {
-                            *self = Self::Nothing;
-                        }
-                        return Input::Model(event);
-                    }
-                    Some(Err(error)) => {
+                Self::Stream(stream) => {
+                    let input = stream.next().await.unwrap_or(Input::BrokeOff);
+                    if let Input::Model(ModelEvent::Finished(_)) | Input::Failed(_) | Input::BrokeOff = input
+                    {
                         *self = Self::Nothing;
-                        return Input::Failed(error);
                     }
-                    None => {
-                        *self = Self::Nothing;
-                        return Input::BrokeOff;
-                    }
-                },
+                    return Some(input);
+                }
                 Self::Retry(sleep) => {
                     sleep.await;
                     *self = Self::Nothing;
-                    return Input::Waited;
+                    return Some(Input::Waited);
                 }
             }
         }

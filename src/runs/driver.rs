@@ -9,7 +9,7 @@ use super::{
     allowed::Allowed,
     at_work::{Answer, Place},
     awaited::Awaited,
-    history,
+    context::Context,
     working::Working,
 };
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     journal::JournalError,
     pages::{self, Known},
     protocol::{AssistantMessage, EventBody, Message, MessageBody, ToolStatus, intent::ApprovalAnswer},
-    providers::{ModelEvent, ModelRequest},
+    providers::ModelEvent,
     storage::{Change, PageSize, RunKey, Storage, StorageError},
 };
 
@@ -39,6 +39,7 @@ struct Driver<'a> {
     run: RunKey,
     agent: Agent,
     toolbox: Arc<Allowed>,
+    context: Arc<Context>,
     /// The messages that lead to it, oldest first.
     history: Vec<Message>,
     /// What the model is told before all else.
@@ -76,11 +77,14 @@ impl<'a> Driver<'a> {
         let read = || runs.storage.allowed_tools(run.user_id, run.conversation_id);
         let always = runs.insist("what is allowed in a conversation", read).await?;
         let toolbox = Arc::new(Allowed::new(offer, always));
+        let read = || runs.storage.terms(run);
+        let terms = runs.insist("how a run's model is called", read).await?;
         Some(Self {
             runs,
             run,
             agent: Agent::new(answer, toolbox.clone(), runs.agent.max_iterations),
             toolbox,
+            context: Arc::new(Context::new(runs, run, terms)),
             history,
             prompt,
             awaited: Awaited::Nothing,
@@ -133,20 +137,27 @@ impl<'a> Driver<'a> {
     }
 
     fn call(&mut self, with_tools: bool) {
-        let answer = self.agent.message();
-        let request = ModelRequest {
-            model: answer.model.clone(),
-            messages: history::messages_for(&self.prompt, &self.history, answer),
-            tools: if with_tools {
-                self.toolbox.offer().specs()
-            } else {
-                Vec::new()
-            },
+        let tools = if with_tools {
+            self.toolbox.offer().specs()
+        } else {
+            Vec::new()
         };
-        self.awaited = Awaited::call(self.runs.models.clone(), request);
+        let call = self
+            .context
+            .call(&self.prompt, &self.history, self.agent.message(), tools);
+        self.awaited = Awaited::request(self.runs.models.clone(), self.context.clone().prepare(call));
     }
 
     async fn next_input(&mut self, place: &mut Place) -> Input {
+        loop {
+            if let Some(input) = self.happens(place).await {
+                return input;
+            }
+        }
+    }
+
+    /// What happens next; nothing if it only waits for something else from now on.
+    async fn happens(&mut self, place: &mut Place) -> Option<Input> {
         let run_limit = seconds(self.runs.timeouts.run_seconds);
         let (patience, limit) = if self.agent.is_streaming() {
             let limit = seconds(self.runs.timeouts.silence_seconds);
@@ -155,7 +166,7 @@ impl<'a> Driver<'a> {
             let limit = seconds(self.runs.timeouts.first_token_seconds);
             (Timeout::FirstToken(limit), limit)
         };
-        tokio::select! {
+        Some(tokio::select! {
             biased;
             () = place.stop.cancelled() => Input::Stop,
             () = self.runs.shutdown.cancelled() => Input::ShutDown,
@@ -163,11 +174,11 @@ impl<'a> Driver<'a> {
             () = tokio::time::sleep_until(self.deadline) => Input::TimedOut(Timeout::Run(run_limit)),
             Some(answer) = place.answers.recv() => self.answer(answer),
             input = self.working.happens() => input,
-            input = self.awaited.happens() => input,
+            happened = self.awaited.happens() => return happened,
             () = tokio::time::sleep(limit), if self.awaited.is_model() => {
                 Input::TimedOut(patience)
             }
-        }
+        })
     }
 
     fn answer(&mut self, Answer { index, answer, done }: Answer) -> Input {

@@ -2,38 +2,174 @@
 
 use std::collections::HashSet;
 
+use self::metadata::{Clock, neutral};
 use crate::{
-    protocol::{AssistantMessage, Message, MessageBody, PieceKind, ToolCall, ToolStatus},
+    protocol::{AssistantMessage, Message, MessageBody, MessageId, PieceKind, ToolCall, ToolStatus},
     providers::{ModelMessage, ToolUse},
+    storage::Summary,
 };
+
+pub(super) mod fit;
+pub(super) mod metadata;
+pub(super) mod tokens;
 
 /// Asks for the rest of an answer. Few model servers go on with an answer that is the last message they are shown; all
 /// of them follow an instruction.
 const GO_ON: &str = "Your answer was cut off. Go on from exactly where it stops, in the middle of a word if need be. Do not \
                      repeat any of it, do not begin anew, and do not mention this.";
 
-/// What the model is shown for an answer that has come to `begun`, `prompt` first. `history` leads to it, oldest first; answers that came to
-/// nothing are left out.
-pub(super) fn messages_for(prompt: &str, history: &[Message], begun: &AssistantMessage) -> Vec<ModelMessage> {
-    let mut messages = vec![ModelMessage::System(prompt.into())];
-    for message in history {
-        match &message.body {
-            MessageBody::User { text } => messages.push(ModelMessage::User(text.clone())),
-            MessageBody::Assistant(assistant) => said_and_done(assistant, &mut messages),
-        }
-    }
-    said_and_done(begun, &mut messages);
-    go_on(&mut messages, begun);
-    tell_apart(&mut messages);
-    messages
+/// Said before a summary.
+const SUMMARY: &str = "(What was said before, in short:";
+
+/// All that a model could be shown for its next call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Conversation {
+    /// What it is told before all else.
+    pub prompt: String,
+    /// What is said in place of turns that are not here, before the first that is.
+    pub earlier: Option<String>,
+    /// What was said before, oldest first.
+    pub turns: Vec<Turn>,
+    /// The question that is being answered, and what the run has already said and done.
+    pub latest: Vec<ModelMessage>,
 }
 
-/// What a run has said, and what its tools have given.
-fn said_and_done(assistant: &AssistantMessage, messages: &mut Vec<ModelMessage>) {
-    let mut turn = Turn::default();
+/// A question and its answer. Answers that came to nothing are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    /// The last message that is in it.
+    pub reaches: MessageId,
+    pub messages: Vec<ModelMessage>,
+}
+
+impl Turn {
+    pub fn tokens(&self) -> usize {
+        self.messages.iter().map(tokens::of_message).sum()
+    }
+}
+
+impl Conversation {
+    /// What there is to show for an answer that has come to `begun`. `history` leads to it, oldest first, and ends with the
+    /// question.
+    pub fn new(prompt: &str, history: &[Message], begun: &AssistantMessage, clock: Option<&Clock>) -> Self {
+        let prompt = match clock {
+            Some(_) => format!("{prompt}\n\n# Metadata\n\n{}", metadata::EXPLANATION),
+            None => prompt.to_owned(),
+        };
+        let mut turns: Vec<Turn> = Vec::new();
+        let mut before = None;
+        for message in history {
+            let metadata = clock.map(|clock| clock.metadata(message, before));
+            before = Some(metadata::ended_at(message));
+            let is_question = message.assistant().is_none();
+            match turns.last_mut() {
+                Some(turn) if !is_question => turn.reaches = message.id,
+                _ => turns.push(Turn {
+                    reaches: message.id,
+                    messages: Vec::new(),
+                }),
+            }
+            if let Some(turn) = turns.last_mut() {
+                shown(message, &metadata.unwrap_or_default(), &mut turn.messages);
+            }
+        }
+        let mut latest = turns.pop().map(|turn| turn.messages).unwrap_or_default();
+        said_and_done(begun, true, &mut latest);
+        go_on(&mut latest, begun);
+        Self {
+            prompt,
+            earlier: None,
+            turns,
+            latest,
+        }
+    }
+
+    /// Puts the summary that reaches furthest in the place of what it is of.
+    pub fn apply(&mut self, summaries: &[Summary]) {
+        let reach = |turn: &Turn| summaries.iter().find(|summary| summary.reaches == turn.reaches);
+        let found = self.turns.iter().enumerate().rev();
+        let found = found
+            .filter_map(|(index, turn)| Some((index, reach(turn)?)))
+            .next();
+        if let Some((index, summary)) = found {
+            self.turns.drain(..=index);
+            self.earlier = Some(format!("{SUMMARY}\n\n{})", neutral(&summary.text)));
+        }
+    }
+
+    /// What it comes to, as [`tokens`] estimates it.
+    pub fn tokens(&self) -> usize {
+        let turns: usize = self.turns.iter().map(Turn::tokens).sum();
+        let latest: usize = self.latest.iter().map(tokens::of_message).sum();
+        tokens::of_message(&ModelMessage::System(self.prompt.clone()))
+            + self.earlier_tokens()
+            + turns
+            + latest
+    }
+
+    /// What it comes to that is said in place of turns.
+    fn earlier_tokens(&self) -> usize {
+        self.earlier.as_deref().map_or(0, |earlier| {
+            tokens::of_message(&ModelMessage::User(earlier.to_owned()))
+        })
+    }
+
+    /// The messages, as they are sent.
+    pub fn messages(self) -> Vec<ModelMessage> {
+        let mut messages = vec![ModelMessage::System(self.prompt)];
+        messages.extend(self.turns.into_iter().flat_map(|turn| turn.messages));
+        messages.extend(self.latest);
+        // With the question that comes first, since some models' templates demand that roles take turns. It is no instruction: a
+        // summary repeats what anybody may have said.
+        match (self.earlier, messages.get_mut(1)) {
+            (Some(earlier), Some(ModelMessage::User(question))) => {
+                *question = format!("{earlier}\n\n{question}")
+            }
+            (Some(earlier), _) => messages.insert(1, ModelMessage::User(earlier)),
+            (None, _) => {}
+        }
+        tell_apart(&mut messages);
+        messages
+    }
+}
+
+/// A message of the history, with its metadata before its text.
+fn shown(message: &Message, metadata: &str, messages: &mut Vec<ModelMessage>) {
+    let answer = match &message.body {
+        MessageBody::User { text } => {
+            messages.push(ModelMessage::User([metadata, &*neutral(text)].concat()));
+            return;
+        }
+        MessageBody::Assistant(answer) => answer,
+    };
+    let begin = messages.len();
+    said_and_done(answer, false, messages);
+    // Before the last of its texts: what comes earlier stays as it was while it was made, for servers that remember that.
+    let text_of = |message: &mut ModelMessage| match message {
+        ModelMessage::Assistant { text, .. } => Some(std::mem::take(text)),
+        _ => None,
+    };
+    let is_said = |message: &&mut ModelMessage| matches!(message, ModelMessage::Assistant { text, .. } if !text.is_empty());
+    if let Some(last) = messages[begin..].iter_mut().rfind(is_said)
+        && let Some(said) = text_of(last)
+        && let ModelMessage::Assistant { text, .. } = last
+    {
+        *text = [metadata, &said].concat();
+    }
+}
+
+/// What a run has said, and what its tools have given; with what it thought before it asked for them, if that is wanted.
+fn said_and_done(assistant: &AssistantMessage, with_thinking: bool, messages: &mut Vec<ModelMessage>) {
+    let mut turn = Said::default();
     for piece in assistant.pieces() {
         match piece.kind {
-            PieceKind::Thinking | PieceKind::Payload(_) => {}
+            PieceKind::Payload(_) => {}
+            PieceKind::Thinking => {
+                turn.ends_before(piece.key.0, messages);
+                if with_thinking {
+                    turn.thinking.push_str(&piece.texts.concat());
+                }
+            }
             PieceKind::Text => {
                 turn.ends_before(piece.key.0, messages);
                 turn.say(&piece.texts.concat());
@@ -50,14 +186,15 @@ fn said_and_done(assistant: &AssistantMessage, messages: &mut Vec<ModelMessage>)
 
 /// What the model said until it waited for its tools.
 #[derive(Default)]
-struct Turn<'a> {
+struct Said<'a> {
     text: String,
+    thinking: String,
     calls: Vec<&'a ToolCall>,
     /// Where the calls are.
     node: usize,
 }
 
-impl Turn<'_> {
+impl Said<'_> {
     /// What is in another node than the calls comes after what they gave.
     fn ends_before(&mut self, node: usize, messages: &mut Vec<ModelMessage>) {
         if !self.calls.is_empty() && node != self.node {
@@ -74,11 +211,14 @@ impl Turn<'_> {
 
     fn end(&mut self, messages: &mut Vec<ModelMessage>) {
         let (text, calls) = (std::mem::take(&mut self.text), std::mem::take(&mut self.calls));
+        // Of what came to no call, only the answer counts.
+        let thinking = Some(std::mem::take(&mut self.thinking));
         if text.is_empty() && calls.is_empty() {
             return;
         }
         messages.push(ModelMessage::Assistant {
             text,
+            thinking: thinking.filter(|thoughts| !thoughts.is_empty() && !calls.is_empty()),
             tool_calls: calls.iter().map(|call| as_asked(call)).collect(),
         });
         messages.extend(calls.iter().map(|call| ModelMessage::Tool {
@@ -105,7 +245,7 @@ fn as_asked(call: &ToolCall) -> ToolUse {
 /// Every call has to be followed by something, whatever has become of it.
 fn output(call: &ToolCall) -> String {
     match &call.output {
-        Some(output) => output.clone(),
+        Some(output) => neutral(output).into_owned(),
         None => match call.status {
             ToolStatus::Unknown | ToolStatus::Running => {
                 "The outcome of this call is unknown: it was broken off.".into()
@@ -179,6 +319,25 @@ mod tests {
     use super::*;
     use crate::protocol::{Json, MessageId, Node, Part, Timestamp};
 
+    /// Every call is followed by its outputs, in order, and no output comes from nowhere.
+    pub(super) fn in_order(messages: &[ModelMessage]) {
+        let mut awaited: Vec<&str> = Vec::new();
+        for message in messages {
+            match message {
+                ModelMessage::Tool { tool_use_id, .. } => {
+                    assert_eq!(awaited.remove(0), tool_use_id);
+                }
+                other => {
+                    assert!(awaited.is_empty(), "{awaited:?} have no output before {other:?}");
+                    if let ModelMessage::Assistant { tool_calls, .. } = other {
+                        awaited = tool_calls.iter().map(|call| call.id.as_str()).collect();
+                    }
+                }
+            }
+        }
+        assert!(awaited.is_empty(), "{awaited:?} have no output");
+    }
+
     fn thinking(text: &str) -> Part {
         Part::Thinking { text: text.into() }
     }
@@ -202,7 +361,7 @@ mod tests {
                 parts: parts.to_vec(),
             })
             .collect();
-        let mut shown = messages_for("Be brief.", &[question], &begun);
+        let mut shown = Conversation::new("Be brief.", &[question], &begun, None).messages();
         assert_eq!(shown.remove(0), ModelMessage::System("Be brief.".into()));
         shown
     }
@@ -264,7 +423,7 @@ mod tests {
     /// The texts, and the ids of the calls, of what the model said.
     fn said(message: &ModelMessage) -> (&str, Vec<&str>) {
         match message {
-            ModelMessage::Assistant { text, tool_calls } => {
+            ModelMessage::Assistant { text, tool_calls, .. } => {
                 (text, tool_calls.iter().map(|call| call.id.as_str()).collect())
             }
             other => panic!("not the model's: {other:?}"),
@@ -326,7 +485,7 @@ mod tests {
             Node { parts: parts.clone() },
             Node { parts },
         ];
-        let shown = messages_for("", &[], &begun);
+        let shown = Conversation::new("", &[], &begun, None).messages();
         let ids: Vec<Vec<&str>> = shown[1..]
             .iter()
             .step_by(2)

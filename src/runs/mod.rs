@@ -21,11 +21,11 @@ use self::at_work::{AtWork, Place};
 use crate::{
     journal::{Journal, JournalError},
     protocol::{
-        ConversationId, MessageId, RunStatus, UserId,
+        ConversationId, MessageId, Parameters, RunStatus, UserId,
         intent::{Continue, Regenerate, SendMessage, Started},
     },
     providers::Models,
-    settings::{Agent, Limits, Settings, Timeouts},
+    settings::{Agent, History, Limits, Settings, Timeouts},
     storage::{Change, Outcome, Refusal, RunKey, Start, Storage, StorageError, Trouble},
     tools::Registry,
 };
@@ -34,8 +34,10 @@ mod allowed;
 mod approval;
 mod at_work;
 mod awaited;
+mod context;
 mod driver;
 mod history;
+mod meter;
 mod recovery;
 mod stop;
 mod working;
@@ -57,6 +59,10 @@ pub enum StartError {
     Empty,
     #[error("the message has {length} bytes; the limit (limits.message_bytes) is {limit}")]
     TooLong { length: usize, limit: usize },
+    #[error("there is no tool {name}; there are: {}", offered.join(", "))]
+    UnknownTool { name: String, offered: Vec<String> },
+    #[error("{0}")]
+    Parameters(String),
     #[error("the server is stopping")]
     ShuttingDown,
     #[error(transparent)]
@@ -107,6 +113,7 @@ struct Inner {
     models: Arc<Models>,
     tools: Registry,
     agent: Agent,
+    history: History,
     limits: Limits,
     timeouts: Timeouts,
     /// A run is in here from before its start is committed until after its end is.
@@ -131,6 +138,7 @@ impl Runs {
             models,
             tools,
             agent: settings.agent.clone(),
+            history: settings.history.clone(),
             limits: settings.limits.clone(),
             timeouts: settings.timeouts.clone(),
             at_work: AtWork::default(),
@@ -155,10 +163,14 @@ impl Runs {
         if length > limit {
             return Err(StartError::TooLong { length, limit });
         }
+        self.check_tools(&intent.force_tools)?;
+        let parameters = intent.parameters.as_ref().map(Parameters::read).transpose();
+        let parameters = parameters.map_err(StartError::Parameters)?;
         let (conversation_id, needs_model) = (intent.conversation_id, intent.model.is_none());
         let start = self
             .starting(user_id, conversation_id, needs_model, fingerprint)
             .await?;
+        let start = Start { parameters, ..start };
         let run = RunKey {
             user_id,
             conversation_id,
@@ -217,6 +229,26 @@ impl Runs {
         started(self.begin(run, change).await?)
     }
 
+    /// What models are offered now, by name.
+    pub fn tools(&self) -> Vec<String> {
+        let specs = self.0.tools.offer().specs();
+        specs.into_iter().map(|spec| spec.name).collect()
+    }
+
+    fn check_tools(&self, wanted: &[String]) -> Result<(), StartError> {
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let offered = self.tools();
+        match wanted.iter().find(|name| !offered.contains(name)) {
+            Some(name) => Err(StartError::UnknownTool {
+                name: name.clone(),
+                offered,
+            }),
+            None => Ok(()),
+        }
+    }
+
     fn check_open(&self) -> Result<(), StartError> {
         if self.0.closed.load(Relaxed) {
             return Err(StartError::ShuttingDown);
@@ -243,6 +275,7 @@ impl Runs {
         Ok(Start {
             run: MessageId::new(),
             default_model,
+            parameters: None,
             fingerprint,
         })
     }

@@ -20,6 +20,7 @@ async fn left(runs: &Runs) -> RunKey {
     let start = Start {
         run: run.message_id,
         default_model: String::new(),
+        parameters: None,
         fingerprint: String::new(),
     };
     let send = Change::Send {

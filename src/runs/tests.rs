@@ -34,6 +34,8 @@ pub(super) fn hello() -> SendMessage {
         user_message_id: MessageId::new(),
         text: "hello".into(),
         model: Some("parlor/tour".into()),
+        force_tools: Vec::new(),
+        parameters: None,
     }
 }
 

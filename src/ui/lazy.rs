@@ -61,6 +61,19 @@ pub fn lazy_part<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
     Lazy::new(load).show(false)
 }
 
+/// The same for what nobody misses: if it can't be had, nothing is shown.
+pub fn lazy_extra<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
+    load: impl Fn() -> F + Send + Sync + 'static,
+) -> AnyView {
+    let lazy = Lazy::new(load);
+    lazy.load();
+    let view = move || {
+        lazy.failed.track();
+        lazy.code.get().map(|code| code())
+    };
+    view.erase()
+}
+
 #[derive(Clone)]
 struct Lazy {
     load: Arc<dyn Fn() -> Loading + Send + Sync>,

@@ -1,8 +1,10 @@
 //! A real server in the tests' process, over HTTP, at a scripted model server.
 
+mod asking;
 mod continuing;
 mod contract;
 mod faults;
+mod history;
 mod mcp;
 mod nginx;
 mod payloads;

@@ -15,10 +15,10 @@ use sqlx::{
 };
 use tokio::sync::{Mutex, watch};
 
-use super::{Change, Committed, LogPage, PageSize, Storage, StorageError, StoredRun, Trouble};
+use super::{Change, Committed, LogPage, PageSize, RunKey, Storage, StorageError, StoredRun, Terms, Trouble};
 use crate::protocol::{
-    ConversationId, ConversationList, Memory, Message, MessageId, OlderMessages, Payload, PayloadRef,
-    Position, Timestamp, Transcript, UserId, conversation_list::ListCursor,
+    ConversationId, ConversationList, Memory, Message, MessageId, OlderMessages, Parameters, Payload,
+    PayloadRef, Position, Timestamp, Transcript, UserId, conversation_list::ListCursor,
 };
 
 mod checkpoint;
@@ -26,6 +26,7 @@ mod commit;
 mod messages;
 mod payloads;
 mod read;
+mod terms;
 mod trim;
 
 #[cfg(test)]
@@ -298,6 +299,20 @@ impl Storage for Sqlite {
                 .fetch_all(&self.readers)
                 .await?,
         )
+    }
+
+    async fn terms(&self, run: RunKey) -> Result<Terms, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        terms::terms(&mut tx, run).await
+    }
+
+    async fn parameters(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Option<Parameters>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        terms::parameters(&mut connection, user_id, conversation_id).await
     }
 
     async fn message(

@@ -22,10 +22,13 @@ fn send(text: &str) -> (Change, RunKey) {
         user_message_id: MessageId::new(),
         text: text.into(),
         model: Some("x/m".into()),
+        force_tools: Vec::new(),
+        parameters: None,
     };
     let start = Start {
         run: run.message_id,
         default_model: String::new(),
+        parameters: None,
         fingerprint: String::new(),
     };
     let change = Change::Send {

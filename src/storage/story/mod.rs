@@ -5,6 +5,7 @@ mod lists;
 mod log;
 mod memories;
 mod pages;
+mod terms;
 mod turns;
 
 use std::sync::Arc;
@@ -39,6 +40,8 @@ fn turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> Turn {
         user_message_id: MessageId::new(),
         text: text.into(),
         model: Some("x/m".into()),
+        force_tools: Vec::new(),
+        parameters: None,
     };
     let run = RunKey {
         user_id,
@@ -48,6 +51,7 @@ fn turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> Turn {
     let start = Start {
         run: run.message_id,
         default_model: "x/default".into(),
+        parameters: None,
         fingerprint: text.into(),
     };
     Turn {

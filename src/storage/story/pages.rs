@@ -26,6 +26,7 @@ fn again(run: RunKey) -> (Change, RunKey) {
         start: Start {
             run: other.message_id,
             default_model: String::new(),
+            parameters: None,
             fingerprint: String::new(),
         },
     };

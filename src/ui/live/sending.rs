@@ -2,7 +2,10 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{Live, kept, outbox::Settled};
+use super::{
+    Live, kept,
+    outbox::{Extras, Settled},
+};
 use crate::{
     api::{ApiError, error::ErrorCode, rpc},
     protocol::{ConversationId, MessageId, intent::SendMessage},
@@ -15,10 +18,15 @@ const LONGEST_DELAY_MS: f64 = 15_000.0;
 impl Live {
     /// Sends a message from where the person is. A new conversation begins with it.
     pub fn send(self, from: Place, text: String, model: Option<String>) {
+        self.send_with(from, text, model, Extras::default());
+    }
+
+    /// The same, with what is wanted besides.
+    pub fn send_with(self, from: Place, text: String, model: Option<String>, extras: Extras) {
         self.unsent
             .update(|unsent| unsent.retain(|(place, _)| *place != from));
         let sending = self.with(|state| {
-            let sending = state.outbox.begin(from, text, model);
+            let sending = state.outbox.begin(from, text, model, extras);
             kept::keep(&sending);
             let id = sending.intent.conversation_id;
             if let Some(begun) = sending.begun()

@@ -16,7 +16,7 @@ pub(super) struct Request<'a> {
     fingerprint: &'a str,
 }
 
-/// The request behind a change that starts something.
+/// The request behind a change that a client names.
 pub(super) fn request(change: &Change) -> Option<Request<'_>> {
     let (user_id, intent, fingerprint) = match change {
         Change::Send {
@@ -34,6 +34,12 @@ pub(super) fn request(change: &Change) -> Option<Request<'_>> {
             intent,
             fingerprint,
         } => (*user_id, intent.intent_id, fingerprint),
+        Change::SetParameters {
+            user_id,
+            intent,
+            fingerprint,
+            ..
+        } => (*user_id, intent.intent_id, fingerprint),
         _ => return None,
     };
     Some(Request {
@@ -43,7 +49,7 @@ pub(super) fn request(change: &Change) -> Option<Request<'_>> {
     })
 }
 
-/// What was started when this intent came before, if it did.
+/// What was started when this intent came before, if it did; nothing, if it starts nothing.
 pub(super) async fn known_intent(
     connection: &mut SqliteConnection,
     Request {
@@ -51,7 +57,7 @@ pub(super) async fn known_intent(
         intent,
         fingerprint,
     }: Request<'_>,
-) -> Result<Option<Started>, Failure> {
+) -> Result<Option<Option<Started>>, Failure> {
     let row = sqlx::query("SELECT fingerprint, started FROM intents WHERE user_id = ? AND id = ?")
         .bind(user_id.to_string())
         .bind(intent.to_string())
@@ -71,7 +77,7 @@ pub(super) async fn remember(
         intent,
         fingerprint,
     }: Request<'_>,
-    started: Started,
+    started: Option<Started>,
     at: Timestamp,
 ) -> Result<(), Failure> {
     sqlx::query("INSERT INTO intents (user_id, id, fingerprint, started, created_at) VALUES (?, ?, ?, ?, ?)")

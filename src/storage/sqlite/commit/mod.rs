@@ -19,6 +19,7 @@ pub(super) mod conversations;
 mod intents;
 mod memories;
 mod output;
+mod parameters;
 mod turns;
 
 /// Rows in one INSERT: fewer round trips to the database's thread, yet well under SQLite's limit of 32,766
@@ -76,6 +77,7 @@ impl Writer {
                 Change::Append { run, .. }
                 | Change::Store { run, .. }
                 | Change::Keep { run, .. }
+                | Change::Summarise { run, .. }
                 | Change::Pause { run, .. }
                 | Change::End { run, .. } => {
                     self.orphans.contains(&run.message_id) || batch.orphaned.contains(&run.message_id)
@@ -171,10 +173,17 @@ impl Batch {
         if let Some(request) = request
             && let Some(started) = known_intent(connection, request).await?
         {
-            return Ok(Outcome::Started { started, again: true });
+            return Ok(match started {
+                Some(started) => Outcome::Started { started, again: true },
+                None => Outcome::Done,
+            });
         }
         let outcome = self.do_new(connection, change).await?;
-        if let (Some(request), Outcome::Started { started, .. }) = (request, outcome) {
+        let started = match outcome {
+            Outcome::Started { started, .. } => Some(started),
+            _ => None,
+        };
+        if let Some(request) = request {
             remember(connection, request, started, self.at).await?;
         }
         Ok(outcome)
@@ -241,6 +250,16 @@ impl Batch {
                 self.update(connection, *user_id, *conversation_id, sql, model, event)
                     .await
             }
+            Change::SetParameters {
+                user_id,
+                intent,
+                parameters,
+                ..
+            } => {
+                self.set_parameters(connection, *user_id, intent.conversation_id, parameters)
+                    .await
+            }
+            Change::Summarise { run, summary } => self.summarise(connection, run, summary).await,
             Change::SelectBranch {
                 user_id,
                 conversation_id,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     protocol::{
-        ConversationId, IntentId, MessageId, Transcript,
+        AskedParameters, ConversationId, IntentId, MessageId, Transcript,
         intent::{self, SendMessage, Started},
     },
     ui::place::Place,
@@ -31,6 +31,15 @@ pub struct Sending {
     /// The server has said that it has it.
     #[serde(skip)]
     known: bool,
+}
+
+/// What is wanted of a message besides its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// Tools that have to be used for it.
+    pub force_tools: Vec<String>,
+    /// How the model is asked in the conversation that it begins.
+    pub parameters: Option<AskedParameters>,
 }
 
 fn waits() -> bool {
@@ -80,11 +89,21 @@ impl Sending {
 
 impl Outbox {
     /// Takes a message and gives what is to be sent.
-    pub fn begin(&mut self, from: Place, text: String, model: Option<String>) -> Sending {
-        let again = self
-            .returned
-            .iter()
-            .position(|sending| sending.from == from && sending.intent.text == text);
+    pub fn begin(&mut self, from: Place, text: String, model: Option<String>, extras: Extras) -> Sending {
+        let Extras {
+            force_tools,
+            parameters,
+        } = extras;
+        let again = self.returned.iter().position(
+            |Sending {
+                 from: was, intent, ..
+             }| {
+                *was == from
+                    && intent.text == text
+                    && intent.force_tools == force_tools
+                    && intent.parameters == parameters
+            },
+        );
         let intent = match again {
             Some(index) => self.returned.remove(index).intent,
             None => SendMessage {
@@ -93,6 +112,8 @@ impl Outbox {
                 user_message_id: MessageId::new(),
                 text,
                 model,
+                force_tools,
+                parameters,
             },
         };
         self.returned.retain(|sending| sending.from != from);

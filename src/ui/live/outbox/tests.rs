@@ -3,14 +3,21 @@ use crate::ui::live::story::Story;
 
 /// Sends a message from a new chat.
 fn begin(outbox: &mut Outbox, text: &str) -> SendMessage {
-    outbox.begin(Place::New, text.into(), None).intent
+    outbox
+        .begin(Place::New, text.into(), None, Extras::default())
+        .intent
 }
 
 #[test]
 fn a_message_waits_until_its_run_began() {
     let story = Story::new("Hello", &["Hi"]);
     let mut outbox = Outbox::default();
-    let mut sending = outbox.begin(Place::Conversation(story.conversation_id), "Hello".into(), None);
+    let mut sending = outbox.begin(
+        Place::Conversation(story.conversation_id),
+        "Hello".into(),
+        None,
+        Extras::default(),
+    );
     // The story made its own id for the question.
     sending.intent.user_message_id = story.question;
     outbox.sending[0] = sending.clone();
@@ -27,7 +34,12 @@ fn the_same_text_again_is_the_same_message_if_the_first_may_have_got_through() {
     outbox.failed(first.user_message_id, true);
     assert_eq!(
         outbox
-            .begin(Place::New, "Hello".into(), Some("other/model".into()))
+            .begin(
+                Place::New,
+                "Hello".into(),
+                Some("other/model".into()),
+                Extras::default()
+            )
             .intent,
         first
     );
@@ -55,7 +67,12 @@ fn another_text_is_another_message() {
 fn a_message_that_got_through_after_all_is_not_sent_again() {
     let story = Story::new("Hello", &["Hi"]);
     let mut outbox = Outbox::default();
-    outbox.begin(Place::Conversation(story.conversation_id), "Hello".into(), None);
+    outbox.begin(
+        Place::Conversation(story.conversation_id),
+        "Hello".into(),
+        None,
+        Extras::default(),
+    );
     outbox.sending[0].intent.user_message_id = story.question;
     let failed = outbox.failed(story.question, true);
     assert_eq!(
@@ -87,7 +104,12 @@ fn stop_before_the_run_began_stops_it_when_it_begins() {
 fn stop_is_not_lost_if_the_run_is_seen_before_the_request_is_answered() {
     let story = Story::new("Hello", &["Hi"]);
     let mut outbox = Outbox::default();
-    outbox.begin(Place::Conversation(story.conversation_id), "Hello".into(), None);
+    outbox.begin(
+        Place::Conversation(story.conversation_id),
+        "Hello".into(),
+        None,
+        Extras::default(),
+    );
     outbox.sending[0].intent.user_message_id = story.question;
     outbox.stop(story.conversation_id);
     assert_eq!(outbox.settle(&story.after(2)).stop, None);
@@ -125,7 +147,7 @@ fn a_message_that_is_taken_back_and_sent_again_unchanged_is_the_same() {
 #[test]
 fn what_a_page_left_waits_in_the_next_one() {
     let mut outbox = Outbox::default();
-    let sending = outbox.begin(Place::New, "Hello".into(), None);
+    let sending = outbox.begin(Place::New, "Hello".into(), None, Extras::default());
     outbox.stop(sending.intent.conversation_id);
     let kept = serde_json::to_string(outbox.of(sending.intent.conversation_id).unwrap()).unwrap();
 
