@@ -62,12 +62,15 @@ impl Scale {
     pub const UNKNOWN: Self = Self(1000);
 
     /// What a call that was counted tells. A server that counts only what it had not seen before tells less than half, and is
-    /// not believed; nor is one that counts pictures.
+    /// not believed; one that tells more than three times as much counts something else as well.
     pub fn of(usage: &Usage) -> Self {
         if usage.estimated || usage.estimate == 0 {
             return Self::UNKNOWN;
         }
-        Self((usage.input_tokens.saturating_mul(1000) / usage.estimate).clamp(500, 3000))
+        match usage.input_tokens.saturating_mul(1000) / usage.estimate {
+            ..500 => Self::UNKNOWN,
+            thousandths => Self(thousandths.min(3000)),
+        }
     }
 
     /// What the server would count.
@@ -106,7 +109,7 @@ mod tests {
         };
         assert_eq!(Scale::of(&counted(1200, false)).counted(100), 120);
         assert_eq!(Scale::of(&counted(1200, true)), Scale::UNKNOWN);
-        assert_eq!(Scale::of(&counted(3, false)).counted(100), 50);
+        assert_eq!(Scale::of(&counted(3, false)), Scale::UNKNOWN);
         assert_eq!(Scale::of(&counted(100_000, false)).counted(100), 300);
     }
 
