@@ -164,8 +164,12 @@ async fn a_server_that_refuses_thoughts_is_asked_without_them_from_then_on() {
 
 #[tokio::test]
 async fn what_a_call_came_to_is_told_with_the_window_that_the_server_names() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("Fine.")).await;
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.script(When::any(), Script::new().text("Fine."));
+    // Before the server asks for the list, which it does as soon as it starts.
     upstream.list_models(200, json!({"data": [{"id": "any", "max_model_len": 5000}]}));
+    let parlor = Parlor::start(folder.path(), &upstream).await;
     let events = say(&parlor, None, "Hi").await;
     let usage = events
         .iter()
