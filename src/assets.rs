@@ -46,7 +46,7 @@ impl Manifest {
     }
 }
 
-/// The names that `cargo leptos` gives, for those who build with it.
+/// The names that `cargo leptos build --split` gives, for those who build with it.
 impl Default for Manifest {
     fn default() -> Self {
         Self {

@@ -13,7 +13,7 @@ use crate::{
     clock,
     hub::Hub,
     protocol::{AssistantMessage, EventBody, MessageId, Payload},
-    storage::{Change, Outcome, Refusal, RunKey, Storage, Trouble},
+    storage::{Change, Outcome, RecordedCall, Refusal, RunKey, Storage, StoredAttachment, Trouble},
 };
 
 /// How many changes may wait.
@@ -114,6 +114,16 @@ impl Journal {
         self.hand_in(Change::Keep { run, payload }).await;
     }
 
+    /// Writes down how a run has called its model; of the conversation's other runs, for the newest ones only.
+    pub async fn record(&self, run: RunKey, call: RecordedCall, keep_runs: usize) {
+        self.hand_in(Change::Record { run, call, keep_runs }).await;
+    }
+
+    /// The same for a file that a tool has given.
+    pub async fn attach(&self, run: RunKey, attachment: StoredAttachment) {
+        self.hand_in(Change::Attach { run, attachment }).await;
+    }
+
     async fn hand_in(&self, change: Change) {
         // The writer ends only after the last sender is gone.
         let _ = self.output.send(Entry { change, done: None }).await;
@@ -128,6 +138,8 @@ fn is_output(change: &Change) -> bool {
             | Change::Store { .. }
             | Change::Keep { .. }
             | Change::Summarise { .. }
+            | Change::Record { .. }
+            | Change::Attach { .. }
             | Change::Pause { .. }
             | Change::End { .. }
     )

@@ -4,7 +4,7 @@
 //! through `api`. `ARCHITECTURE.md` has the picture.
 //!
 //! Compiled for both halves: [`protocol`] (what they say to each other), [`api`] (what the page asks),
-//! `markdown`, [`ui`]. The rest is the server's.
+//! `markdown`, [`highlight`], [`ui`]. The rest is the server's.
 #![recursion_limit = "256"]
 
 #[cfg(feature = "ssr")]
@@ -12,6 +12,7 @@
 mod crash_point;
 
 pub mod api;
+pub mod highlight;
 pub mod markdown;
 pub mod protocol;
 pub mod ui;
@@ -23,11 +24,15 @@ pub mod assets;
 #[cfg(feature = "ssr")]
 pub mod clock;
 #[cfg(feature = "ssr")]
+pub mod diagnostics;
+#[cfg(feature = "ssr")]
 pub mod http;
 #[cfg(feature = "ssr")]
 pub mod hub;
 #[cfg(feature = "ssr")]
 pub mod journal;
+#[cfg(feature = "ssr")]
+pub mod literature;
 #[cfg(feature = "ssr")]
 pub mod pages;
 #[cfg(feature = "ssr")]

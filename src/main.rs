@@ -43,7 +43,12 @@ enum Command {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let filter = std::env::var("PARLOR_LOG").unwrap_or_else(|_| DEFAULT_LOG.into());
+    let filter = std::env::var("PARLOR_LOG").unwrap_or_default();
+    let filter = if filter.trim().is_empty() {
+        DEFAULT_LOG.into()
+    } else {
+        filter
+    };
     let filter = EnvFilter::try_new(filter + UNHEARD)
         .unwrap_or_else(|_| EnvFilter::new(format!("{DEFAULT_LOG}{UNHEARD}")));
     tracing_subscriber::fmt()

@@ -11,15 +11,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     clock,
-    http::{self, AppState},
+    http::{self, AppState, Tokens},
     hub::Hub,
     journal::Journal,
+    literature::Literature,
+    pages::{self, Pages},
     protocol::Timestamp,
     providers::{EndpointConfig, Models, ModelsConfig},
     runs::Runs,
     settings::{self, Settings},
     storage::{Storage, StorageError, sqlite::Sqlite},
-    tools::{self, Registry, mcp},
+    tools::{self, Registry, mcp, pubmed::Eutils},
 };
 
 /// How long a start waits for the end of what an earlier process left running. It takes longer only if storage is in trouble.
@@ -54,7 +56,7 @@ impl Server {
     /// As [`open`](Self::open).
     pub async fn open_with(
         settings: Settings,
-        tools: impl FnOnce(&Settings, Arc<dyn Storage>, Journal) -> Registry,
+        tools: impl FnOnce(&Settings, Arc<dyn Storage>, Journal, Option<Arc<Eutils>>) -> Registry,
     ) -> Result<Self, StorageError> {
         let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(&settings.server.data).await?);
         let hub = Arc::new(Hub::default());
@@ -66,8 +68,25 @@ impl Server {
             async move { models.list().await }
         });
         let mcp = Arc::new(mcp::Servers::start(&settings.mcp));
-        let tools = tools(&settings, storage.clone(), journal.clone()).with_source(mcp.clone());
-        let runs = Runs::new(storage.clone(), journal.clone(), models.clone(), tools, &settings);
+        let pubmed = tools::pubmed(&settings);
+        let literature = Literature::new(
+            pubmed.clone(),
+            storage.clone(),
+            journal.clone(),
+            &settings.literature,
+        );
+        let tools = tools(&settings, storage.clone(), journal.clone(), pubmed).with_source(mcp.clone());
+        let tools = literature.add_tools(tools).without(&settings.tools.disabled);
+        let pages =
+            Pages::new(settings.limits.context_bytes).with(&pages::LITERATURE, Arc::new(literature.clone()));
+        let runs = Runs::new(
+            storage.clone(),
+            journal.clone(),
+            models.clone(),
+            tools,
+            pages,
+            &settings,
+        );
         let mut recovery = tokio::spawn({
             let runs = runs.clone();
             async move { runs.recover().await }
@@ -78,6 +97,7 @@ impl Server {
             tracing::error!("what the last process left at work can't be ended yet");
         }
         let recovery = (!ended).then_some(recovery);
+        let tokens = Arc::new(Tokens::new(storage.clone(), journal.clone()));
         let leptos = LeptosOptions::builder().output_name("parlor").build();
         let shutdown = CancellationToken::new();
         let settings = Arc::new(settings);
@@ -88,6 +108,8 @@ impl Server {
             hub,
             runs,
             models,
+            literature,
+            tokens,
             leptos,
             shutdown,
         };

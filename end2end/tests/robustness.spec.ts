@@ -170,6 +170,18 @@ test('a message that got through after an outage is not held up by a page that w
   }).toContain('Back?');
 });
 
+test('a network that goes is said at once, before anybody tries anything, and so is its return', async ({ chat, page, context }) => {
+  await chat.open();
+  await chat.begin('Hello');
+  await chat.done();
+  const sign = page.getByRole('status').getByText('Reconnecting…');
+  await expect(sign).toHaveCount(0);
+  await context.setOffline(true);
+  await expect(sign).toBeVisible();
+  await context.setOffline(false);
+  await expect(sign).toHaveCount(0);
+});
+
 test('what is on the screen stays there until it can be loaded anew', async ({ chat, page, parlor, upstream }) => {
   await upstream.script({ steps: [{ text: 'Well' }, { gate: 'rest' }, { text: ', yes.' }] });
   await chat.open();

@@ -34,6 +34,41 @@ test('a tool call has its card in its place, live and after a reload alike', asy
   expect(await all()).toBe(live);
 });
 
+test('the trace says what goes on, and in the end how long it took and what was used', async ({ chat, upstream }) => {
+  await upstream.script({ steps: [{ think: 'Where is the clock?' }, asksForTheTime('Asia/Tokyo')] });
+  await upstream.script({
+    when: { tool_gave: 'UTC+09:00' },
+    steps: [{ gate: 'again' }, { think: '**Now I know.**' }, { gate: 'rest' }, { text: 'It is late.' }],
+  });
+  await chat.open();
+  await chat.begin('What time is it in Tokyo?');
+  const trace = chat.answers.locator('.trace');
+  await upstream.reached('again');
+  await expect(trace.locator('summary')).toHaveText('Thinking');
+  await upstream.open('again');
+  await expect(trace.locator('summary')).toHaveText('ThinkingNow I know.');
+  // The trace is above the card: what comes below the card is said there.
+  await expect(chat.answers.locator('.activity')).toHaveText('Thinking…');
+  await upstream.open('rest');
+  await chat.done();
+  await expect(chat.answers.locator('.activity')).toHaveCount(0);
+
+  const all = async () => {
+    await expect(trace.locator('summary')).toHaveText(/^Show details\d+(\.\d)? sLooked at the clock$/);
+    await expect(trace.getByText('Where is the clock?')).toBeHidden();
+    await trace.locator('summary').click();
+    await expect(trace.locator('.trace-steps > *')).toHaveText([
+      'Where is the clock?',
+      'Looked at the clock: Asia/Tokyo',
+      'Now I know.',
+    ]);
+    return await chat.answers.innerText();
+  };
+  const live = await all();
+  await chat.reload();
+  expect(await all()).toBe(live);
+});
+
 test('a tool that fails says so in its card, and the answer goes on', async ({ chat, upstream }) => {
   await upstream.script({ steps: [asksForTheTime('Mars/Olympus')] });
   await upstream.script({ when: { tool_gave: 'no time zone' }, steps: [{ text: 'There is no such place.' }] });
@@ -78,13 +113,13 @@ test.describe('sources', () => {
 
   test('are a list behind a globe, of what a tool really had', async ({ chat, upstream }) => {
     const sources = [
-      { title: 'A page', url: 'https://example.org/a' },
       { title: 'Made up', url: 'https://made.up/' },
+      { title: 'A page', url: 'https://example.org/a' },
     ];
     await upstream.script(asksFor('desk_echo', 'See https://example.org/a'));
     await upstream.script({
       when: { tool_gave: 'example.org' },
-      steps: [{ text: 'It is so.\n\n<!-- META' }, { text: `DATA:\n${JSON.stringify({ sources })}\n-->` }],
+      steps: [{ text: 'It is so [2], `not` so [1] [7].\n\n<!-- META' }, { text: `DATA:\n${JSON.stringify({ sources })}\n-->` }],
     });
     await chat.open();
     await chat.begin('Is it so?');
@@ -94,6 +129,11 @@ test.describe('sources', () => {
       await chat.answers.getByText('1 source').click();
       const links = chat.answers.locator('.sources').getByRole('link');
       await expect(links, look).toHaveText(['A page']);
+      const prose = chat.answers.locator('.prose').last();
+      await expect(prose).toHaveText('It is so [2], not so [1] [7].');
+      const cited = prose.getByRole('link');
+      await expect(cited, 'only what is a source').toHaveText(['[2]']);
+      await expect(cited).toHaveAttribute('href', 'https://example.org/a');
       await expect(links).toHaveAttribute('href', 'https://example.org/a');
       await expect(links).toHaveAttribute('rel', 'noopener noreferrer nofollow');
       await expect(chat.answers).not.toContainText('METADATA');

@@ -5,8 +5,8 @@ use std::fmt;
 
 use super::{Agent, Effect, Phase};
 use crate::protocol::{
-    AskedCall, EventBody, Json, Part, PayloadRef, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus,
-    transcript::apply_to_run,
+    AskedCall, Attachment, EventBody, Json, Part, PayloadRef, RunStatus, Timestamp, ToolCall, ToolProgress,
+    ToolStatus, transcript::apply_to_run,
 };
 
 /// The tools that the model may ask for.
@@ -39,8 +39,16 @@ pub struct Done {
     pub label: String,
     /// What the model is told; the error, if it is one.
     pub output: Result<String, String>,
-    /// What it has made for the panel, which is kept already.
+    pub made: Made,
+}
+
+/// What a tool has made for the person, which is kept already.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Made {
+    /// For the panel.
     pub payload: Option<PayloadRef>,
+    /// Files.
+    pub attachments: Vec<Attachment>,
 }
 
 /// A call that the model is asking for.
@@ -53,19 +61,18 @@ pub struct Asked {
     pub(super) arguments: String,
 }
 
-/// More calls than this in one answer are not made: a model that asks for so many at once has lost its way.
+/// More calls than this in one answer are not taken: a model that asks for so many at once has lost its way.
 const MOST_AT_ONCE: usize = 32;
 
 const NOT_ALLOWED: &str =
     "The person did not allow this call. Do without it, or ask them what to do instead.";
 const OUTCOME_UNKNOWN: &str = "The outcome of this call is unknown: it was broken off after it had begun. It may have had its effect \
                                or not. Find that out before you call it again.";
-const TOO_MANY: &str = "This call was not made: too many were asked for at once. Ask for fewer.";
 
 impl Agent {
     pub(super) fn begins_to_ask(&mut self, place: usize, id: String, tool: String) -> Vec<Effect> {
-        // It was not offered any tools.
-        if !self.may_use_tools() {
+        // It was not offered any tools, or so many.
+        if !self.may_use_tools() || self.asked.len() == MOST_AT_ONCE {
             return Vec::new();
         }
         let message = format!("Calling {tool}...");
@@ -104,26 +111,24 @@ impl Agent {
                         &mut effects,
                     );
                 }
-                (_, Err(fault)) => {
-                    self.tell(
-                        call.index,
-                        call.label,
-                        ToolStatus::Failed,
-                        &fault,
-                        at,
-                        &mut effects,
-                    );
-                }
-                (_, Ok(plan)) if call.started_at.is_some() && !plan.is_idempotent => {
+                // Even if its tool is not there just now: it may have had its effect.
+                (_, plan)
+                    if call.started_at.is_some() && !plan.as_ref().is_ok_and(|plan| plan.is_idempotent) =>
+                {
+                    let label = plan.map_or(call.label, |plan| plan.label);
                     let status = ToolStatus::Failed;
-                    self.tell(call.index, plan.label, status, OUTCOME_UNKNOWN, at, &mut effects);
+                    self.tell(call.index, label, status, OUTCOME_UNKNOWN, at, &mut effects);
+                }
+                (_, Err(fault)) => {
+                    let status = ToolStatus::Failed;
+                    self.tell(call.index, call.label, status, &fault, at, &mut effects);
                 }
                 (ToolStatus::Allowed, Ok(plan)) => self.begin(self.again(call), plan, at, &mut effects),
                 (_, Ok(plan)) if plan.needs_approval => self.request(self.again(call), plan, &mut effects),
                 (_, Ok(plan)) => self.begin(self.again(call), plan, at, &mut effects),
             }
         }
-        self.go_on(effects)
+        self.go_on(effects, at)
     }
 
     /// The model has asked for tools, and waits for what they give.
@@ -142,12 +147,7 @@ impl Agent {
                 tool: asked.tool,
                 detail: None,
             };
-            let plan = if index - first < MOST_AT_ONCE {
-                self.tools.plan(&call.tool, &asked.arguments)
-            } else {
-                Err(TOO_MANY.into())
-            };
-            match plan {
+            match self.tools.plan(&call.tool, &asked.arguments) {
                 Ok(plan) if plan.needs_approval => self.request(call, plan, &mut effects),
                 Ok(plan) => self.begin(call, plan, at, &mut effects),
                 Err(fault) => {
@@ -157,7 +157,7 @@ impl Agent {
                 }
             }
         }
-        self.go_on(effects)
+        self.go_on(effects, at)
     }
 
     pub(super) fn tool_progress(&mut self, index: usize, progress: ToolProgress) -> Vec<Effect> {
@@ -181,8 +181,8 @@ impl Agent {
             Ok(output) => (ToolStatus::Complete, output),
             Err(error) => (ToolStatus::Failed, error),
         };
-        let ended = self.complete(index, done.label, status, output, done.payload, at);
-        self.go_on(ended.into_iter().collect())
+        let ended = self.complete(index, done.label, status, output, done.made, at);
+        self.go_on(ended.into_iter().collect(), at)
     }
 
     pub(super) fn answered(&mut self, index: usize, allowed: bool, at: Timestamp) -> Vec<Effect> {
@@ -208,11 +208,24 @@ impl Agent {
             Ok(plan) => self.begin(self.again(call), plan, at, &mut effects),
             Err(fault) => self.tell(index, call.label, ToolStatus::Failed, &fault, at, &mut effects),
         }
-        self.go_on(effects)
+        self.begin_what_is_allowed(at, &mut effects);
+        self.go_on(effects, at)
+    }
+
+    /// Whoever allows a tool for good is asked about no other call of it.
+    fn begin_what_is_allowed(&mut self, at: Timestamp, effects: &mut Vec<Effect>) {
+        let waits = |call: &&ToolCall| call.status == ToolStatus::Waiting;
+        let waiting: Vec<ToolCall> = self.message.tool_calls().filter(waits).cloned().collect();
+        for call in waiting {
+            match self.tools.plan(&call.tool, &arguments(&call.input)) {
+                Ok(plan) if !plan.needs_approval => self.begin(self.again(call), plan, at, effects),
+                _ => {}
+            }
+        }
     }
 
     /// What comes after a change of the calls: more work, a person's answer, or the model's next one.
-    fn go_on(&mut self, mut effects: Vec<Effect>) -> Vec<Effect> {
+    fn go_on(&mut self, mut effects: Vec<Effect>, at: Timestamp) -> Vec<Effect> {
         self.phase = Phase::Working;
         let is_running = |call: &ToolCall| call.status == ToolStatus::Running;
         if self.message.tool_calls().any(is_running) {
@@ -220,7 +233,9 @@ impl Agent {
         }
         if self.message.is_asking() {
             self.phase = Phase::Ended;
-            let event = EventBody::Waiting;
+            let event = EventBody::Waiting {
+                worked_ms: self.worked_ms(at),
+            };
             apply_to_run(&mut self.message, &event);
             effects.push(Effect::Pause(event));
             return effects;
@@ -275,7 +290,7 @@ impl Agent {
         at: Timestamp,
         effects: &mut Vec<Effect>,
     ) {
-        effects.extend(self.complete(index, label, status, output.into(), None, at));
+        effects.extend(self.complete(index, label, status, output.into(), Made::default(), at));
     }
 
     fn complete(
@@ -284,7 +299,7 @@ impl Agent {
         label: String,
         status: ToolStatus,
         output: String,
-        payload: Option<PayloadRef>,
+        made: Made,
         at: Timestamp,
     ) -> Option<Effect> {
         let call = self.message.tool_calls().find(|call| call.index == index)?;
@@ -295,7 +310,8 @@ impl Agent {
             label,
             status,
             output,
-            payload,
+            payload: made.payload,
+            attachments: made.attachments,
             ended_at: at,
         };
         Some(self.log(event))

@@ -66,7 +66,7 @@ fn gives(index: usize, output: Result<&str, &str>) -> Input {
         done: Done {
             label,
             output,
-            payload: None,
+            made: Made::default(),
         },
     }
 }
@@ -151,10 +151,50 @@ fn a_model_that_asks_for_too_many_at_once_is_given_some() {
     let calls: Vec<(&str, &str)> = (0..40).map(|_| ("look", "{}")).collect();
     let (agent, effects) = after(asks(&calls));
     assert_eq!(done(effects).len(), 32);
-    let failed = statuses(&agent)
-        .into_iter()
-        .filter(|status| *status == ToolStatus::Failed);
-    assert_eq!(failed.count(), 8);
+    assert_eq!(statuses(&agent), [ToolStatus::Running; 32]);
+}
+
+#[test]
+fn a_model_that_says_nothing_after_its_tools_has_given_no_answer() {
+    let (mut agent, _) = after(asks(&[("look", "{}")]));
+    agent.step(gives(0, Ok("seen")), NOON);
+    agent.step(Input::Model(ModelEvent::Finished(FinishReason::Stop)), NOON);
+    assert_eq!(agent.message().status, RunStatus::Failed);
+    assert_eq!(
+        agent.message().error.clone().unwrap().code,
+        "no_answer_after_tools"
+    );
+}
+
+/// Allows a tool for good once a person has.
+#[derive(Debug, Default)]
+struct AllowsForGood(std::sync::atomic::AtomicBool);
+
+impl Toolbox for AllowsForGood {
+    fn plan(&self, tool: &str, arguments: &str) -> Result<Plan, String> {
+        let mut plan = Tools.plan(tool, arguments)?;
+        plan.needs_approval &= !self.0.load(std::sync::atomic::Ordering::SeqCst);
+        Ok(plan)
+    }
+}
+
+#[test]
+fn whoever_allows_a_tool_for_good_is_asked_about_no_other_call_of_it() {
+    let tools = Arc::new(AllowsForGood::default());
+    let mut agent = Agent::new(AssistantMessage::started("x/m"), tools.clone(), 2);
+    agent.step(Input::Start, NOON);
+    for input in asks(&[("look", "{}"), ("ask", "1"), ("ask", "2")]) {
+        agent.step(input, NOON);
+    }
+    tools.0.store(true, std::sync::atomic::Ordering::SeqCst);
+    let answer = Input::Answered {
+        index: 1,
+        allowed: true,
+    };
+    assert_eq!(
+        done(agent.step(answer, NOON)),
+        [run(1, "ask", "1"), run(2, "ask", "2")]
+    );
 }
 
 #[test]
@@ -188,7 +228,7 @@ fn a_call_that_has_to_be_allowed_waits_for_the_person() {
     let (mut agent, effects) = after(asks(&[("ask", "{}"), ("look", "{}")]));
     assert_eq!(done(effects), [run(1, "look", "{}")], "the others need not wait");
     let effects = done(agent.step(gives(1, Ok("seen")), NOON));
-    assert_eq!(effects, [Effect::Pause(EventBody::Waiting)]);
+    assert_eq!(effects, [Effect::Pause(EventBody::Waiting { worked_ms: 0 })]);
     assert_eq!(agent.message().status, RunStatus::Waiting);
     assert_eq!(
         done(agent.step(Input::Stop, NOON)),
@@ -249,7 +289,7 @@ fn a_run_that_goes_on_takes_up_its_calls_where_they_stand() {
     );
     // They have not.
     let (_, effects) = taken_up("ask", ToolStatus::Waiting, false);
-    assert_eq!(effects, [Effect::Pause(EventBody::Waiting)]);
+    assert_eq!(effects, [Effect::Pause(EventBody::Waiting { worked_ms: 0 })]);
     // It had begun, and nobody knows what came of it.
     for status in [ToolStatus::Unknown, ToolStatus::Stopped] {
         let (agent, effects) = taken_up("look", status, true);
@@ -269,11 +309,25 @@ fn a_run_that_goes_on_takes_up_its_calls_where_they_stand() {
         let (_, effects) = taken_up("again", status, true);
         assert_eq!(effects, [run(0, "again", "{}")], "it may be run twice");
     }
+    // The same if its tool is not there just now: it may have had its effect.
+    let (agent, _) = after(asks(&[("look", "{}")]));
+    let mut message = agent.message().clone();
+    for call in message.tool_calls_mut() {
+        (call.status, call.tool) = (ToolStatus::Unknown, "gone".into());
+    }
+    let mut agent = self::agent(message);
+    agent.step(Input::Start, NOON);
+    let output = agent.message().tool_calls().next().unwrap().output.clone();
+    assert!(output.unwrap().contains("outcome"));
     // It had not begun.
     let (_, effects) = taken_up("look", ToolStatus::Stopped, false);
     assert_eq!(effects, [run(0, "look", "{}")]);
     let (_, effects) = taken_up("ask", ToolStatus::Stopped, false);
-    assert_eq!(effects, [Effect::Pause(EventBody::Waiting)], "it is asked again");
+    assert_eq!(
+        effects,
+        [Effect::Pause(EventBody::Waiting { worked_ms: 0 })],
+        "it is asked again"
+    );
 }
 
 #[test]
@@ -382,7 +436,7 @@ proptest! {
                         prop_assert_eq!(call.map(|call| call.status), Some(ToolStatus::Running), "its start is logged");
                         ran.push(index);
                     }
-                    Effect::Wait(_) => {}
+                    Effect::Wait(_) | Effect::Keep(_) => {}
                     Effect::Pause(event) | Effect::End(event) => {
                         over = true;
                         apply_to_run(&mut replayed, &event);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{KEPT, Timeout};
 use crate::protocol::RunError;
 
-pub(super) fn error(code: &str, message: String, hint: &str) -> RunError {
+pub(crate) fn error(code: &str, message: String, hint: &str) -> RunError {
     RunError {
         code: code.into(),
         message,
@@ -72,10 +72,10 @@ pub(super) fn timed_out(timeout: Timeout) -> RunError {
     }
 }
 
-pub(super) fn no_answer_after_tools(limit: usize) -> RunError {
+pub(super) fn no_answer_after_tools() -> RunError {
     error(
         "no_answer_after_tools",
-        format!("The model used tools {limit} times and then gave no answer."),
-        "What had come is kept. Retry, choose another model, or raise the setting agent.max_iterations.",
+        "The model used tools and then gave no answer.".into(),
+        "What had come is kept. Continue asks once more. If tools were used too often, raise the setting agent.max_iterations.",
     )
 }

@@ -11,7 +11,7 @@ use self::{
 };
 use crate::{
     protocol::{
-        AssistantMessage, EventBody, Part, RunError, RunStatus, Timestamp, ToolProgress, Usage,
+        AssistantMessage, EventBody, Part, Payload, RunError, RunStatus, Timestamp, ToolProgress, Usage,
         transcript::apply_to_run,
     },
     providers::{FinishReason, ModelError, ModelErrorKind, ModelEvent},
@@ -21,11 +21,16 @@ mod calls;
 pub mod control;
 mod ends;
 mod said;
+mod workshop;
 
-pub use calls::{Asked, Done, Plan, Toolbox};
+pub use calls::{Asked, Done, Made, Plan, Toolbox};
+pub(crate) use ends::error;
+pub use workshop::{TextOnly, Workshop};
 
 #[cfg(test)]
 mod calls_tests;
+#[cfg(test)]
+mod said_tests;
 #[cfg(test)]
 mod tests;
 
@@ -45,14 +50,19 @@ pub struct Agent {
     /// The node that the present call of the model fills.
     node: usize,
     phase: Phase,
+    /// When it was set to work.
+    began_at: Timestamp,
     retries: u32,
     tools: Arc<dyn Toolbox>,
+    workshop: Arc<dyn Workshop>,
     /// How many calls of the model may ask for tools.
     max_iterations: usize,
     /// The tool calls that the model is asking for in the present answer.
     asked: Vec<Asked>,
     /// Takes out of the present answer what is not for the person.
     filter: ControlFilter,
+    /// The person has been told that something is being written for the panel.
+    is_writing: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +129,8 @@ pub enum Effect {
     Wait(Duration),
     /// Add this to the run's log.
     Log(EventBody),
+    /// Keep what the model has made for the panel. What is logged next names it.
+    Keep(Payload),
     /// Run a tool, then say [`Input::ToolEnded`]. Its start is logged, which must be committed before it begins.
     Run {
         index: usize,
@@ -140,12 +152,22 @@ impl Agent {
             node: message.nodes.len(),
             message,
             phase: Phase::Calling,
+            began_at: Timestamp(0),
             retries: 0,
             tools,
+            workshop: Arc::new(TextOnly),
             max_iterations,
             asked: Vec::new(),
             filter: ControlFilter::new(Vec::new(), control::DEFAULT_LIMIT),
+            is_writing: false,
         }
+    }
+
+    /// The same, on a page that lets the model make more than text.
+    #[must_use]
+    pub fn at(mut self, workshop: Arc<dyn Workshop>) -> Self {
+        self.workshop = workshop;
+        self
     }
 
     /// What the run has produced.
@@ -169,7 +191,10 @@ impl Agent {
             return Vec::new();
         }
         match input {
-            Input::Start => self.take_up(at),
+            Input::Start => {
+                self.began_at = at;
+                self.take_up(at)
+            }
             Input::Waited if self.phase == Phase::Retrying => {
                 self.phase = Phase::Calling;
                 vec![self.call()]
@@ -217,7 +242,9 @@ impl Agent {
             ModelEvent::Text(text) => {
                 let mut items = Vec::new();
                 self.filter.push(&text, &mut items);
-                self.take_in(items)
+                let mut effects = self.take_in(items);
+                effects.extend(self.says_what_is_written());
+                effects
             }
             ModelEvent::ToolCall { index, id, name } => self.begins_to_ask(index, id, name),
             ModelEvent::ToolArguments { index, delta } => {
@@ -245,18 +272,24 @@ impl Agent {
             // Some servers name another reason, though there are calls.
             _ if !self.asked.is_empty() => self.ask_tools(at),
             _ if self.message.is_empty() => self.end(RunStatus::Failed, Some(empty_answer()), at),
-            _ if !self.may_use_tools() && self.message.nodes.len() <= self.node => {
-                let error = no_answer_after_tools(self.max_iterations);
-                self.end(RunStatus::Failed, Some(error), at)
+            _ if self.is_silent_after_tools() => {
+                self.end(RunStatus::Failed, Some(no_answer_after_tools()), at)
             }
             _ => self.end(RunStatus::Complete, None, at),
         }
     }
 
+    /// Whether the present call of the model has produced nothing, though it was given what tools gave.
+    fn is_silent_after_tools(&self) -> bool {
+        let last = self.message.nodes.last().and_then(|node| node.parts.last());
+        self.message.nodes.len() <= self.node && matches!(last, Some(Part::ToolCall(_)))
+    }
+
     /// Calls the model, to fill the next node.
     fn think(&mut self) -> Vec<Effect> {
         self.node = self.message.nodes.len();
-        self.filter = said::filter_for(&self.message);
+        self.filter = said::filter_for(&self.message, self.workshop.markers());
+        self.is_writing = false;
         self.phase = Phase::Calling;
         self.retries = 0;
         let status = EventBody::Status {
@@ -329,9 +362,18 @@ impl Agent {
         effects
     }
 
+    /// How long it has been at work.
+    fn worked_ms(&self, now: Timestamp) -> u64 {
+        // A clock may be set back.
+        now.0
+            .saturating_sub(self.began_at.0)
+            .try_into()
+            .unwrap_or_default()
+    }
+
     fn end(&mut self, status: RunStatus, error: Option<RunError>, at: Timestamp) -> Vec<Effect> {
         self.phase = Phase::Ended;
-        let event = EventBody::ended(status, error, at);
+        let event = EventBody::ended(status, error, at, self.worked_ms(at));
         apply_to_run(&mut self.message, &event);
         vec![Effect::End(event)]
     }

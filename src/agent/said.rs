@@ -2,13 +2,16 @@
 
 use super::{
     Agent, Effect,
-    control::{self, ControlFilter, Item},
+    control::{self, ControlFilter, Item, Marker},
 };
-use crate::protocol::{AssistantMessage, EventBody, Part, PieceKind, Source};
+use crate::protocol::{
+    ActionHandler, AssistantMessage, EventBody, Part, PieceKind, Source, SuggestedAction, ToolCall,
+    ToolStatus,
+};
 
 /// A filter for the next answer of a run that has come to this.
-pub(super) fn filter_for(message: &AssistantMessage) -> ControlFilter {
-    let mut filter = ControlFilter::new(Vec::new(), control::DEFAULT_LIMIT);
+pub(super) fn filter_for(message: &AssistantMessage, markers: Vec<Marker>) -> ControlFilter {
+    let mut filter = ControlFilter::new(markers, control::DEFAULT_LIMIT);
     let mut pieces = message.pieces().into_iter().rev();
     // A text that goes on may have thoughts before that.
     let last = pieces.find(|piece| piece.kind != PieceKind::Thinking);
@@ -24,140 +27,117 @@ impl Agent {
         let mut effects = Vec::new();
         for item in items {
             // Where a text goes depends on what was logged before it.
-            if let Some(event) = self.event_of(item) {
-                effects.push(self.log(event));
-            }
+            let event = match item {
+                Item::Text(text) => match self.beginning(&text) {
+                    "" => continue,
+                    text => self.delta(text.to_owned()),
+                },
+                Item::Values(values) => EventBody::SuggestedValues { values },
+                Item::Actions(actions) => EventBody::SuggestedActions {
+                    actions: actions
+                        .into_iter()
+                        .filter(|action| self.is_performed(action))
+                        .collect(),
+                },
+                Item::Sources(sources) => EventBody::Sources {
+                    sources: sources
+                        .into_iter()
+                        .filter(|source| self.has_seen(source))
+                        .collect(),
+                },
+                Item::Payload { kind, data, written } => match self.workshop.make(&kind, data) {
+                    Ok(payload) => {
+                        let (part, _) = self.place(|_| false);
+                        let reference = payload.reference();
+                        effects.push(Effect::Keep(payload));
+                        self.is_writing = false;
+                        EventBody::PayloadMade {
+                            node: self.node,
+                            part,
+                            payload: reference,
+                        }
+                    }
+                    Err(_) => self.delta(written),
+                },
+            };
+            effects.push(self.log(event));
         }
         effects
     }
 
-    fn event_of(&self, item: Item) -> Option<EventBody> {
-        match item {
-            Item::Text(text) => {
-                let (part, offset) = self.place(|part| matches!(part, Part::Text { .. }));
-                Some(EventBody::TextDelta {
-                    node: self.node,
-                    part,
-                    offset,
-                    text,
-                })
-            }
-            Item::Values(values) => Some(EventBody::SuggestedValues { values }),
-            Item::Actions(actions) => Some(EventBody::SuggestedActions { actions }),
-            Item::Sources(sources) => {
-                let sources = sources
-                    .into_iter()
-                    .filter(|source| self.has_seen(source))
-                    .collect();
-                Some(EventBody::Sources { sources })
-            }
-            // No markers are given, so there are none.
-            Item::Payload { .. } => None,
+    /// A text that begins behind a payload's card stands for itself, without what was between the two. Its first line stays
+    /// indented: it may be code.
+    fn beginning<'a>(&self, text: &'a str) -> &'a str {
+        let node = self.message.nodes.get(self.node);
+        let Some(Part::Payload { .. }) = node.and_then(|node| node.parts.last()) else {
+            return text;
+        };
+        let trimmed = text.trim_start();
+        let between = &text[..text.len() - trimmed.len()];
+        match between.rfind('\n') {
+            Some(end) if !trimmed.is_empty() => &text[end + 1..],
+            _ => trimmed,
         }
     }
 
-    /// Whether a source is one that a tool of this run has really had, and can be a link.
+    fn delta(&self, text: String) -> EventBody {
+        let (part, offset) = self.place(|part| matches!(part, Part::Text { .. }));
+        EventBody::TextDelta {
+            node: self.node,
+            part,
+            offset,
+            text,
+        }
+    }
+
+    /// While something is written for the panel nothing of it is shown: the person is told what they wait for.
+    pub(super) fn says_what_is_written(&mut self) -> Option<Effect> {
+        let kind = self.filter.writing()?;
+        if std::mem::replace(&mut self.is_writing, true) {
+            return None;
+        }
+        let message = self.workshop.writing(kind);
+        Some(self.log(EventBody::Status { message }))
+    }
+
+    /// Whether there is somebody who does it: the server takes any action as the person's next turn.
+    fn is_performed(&self, action: &SuggestedAction) -> bool {
+        match action.handler {
+            ActionHandler::Server => true,
+            ActionHandler::Client => self.workshop.performs(&action.action),
+        }
+    }
+
+    /// Whether a source is one that a tool of this run has really given, and can be a link.
     fn has_seen(&self, source: &Source) -> bool {
-        let is_link = source.url.starts_with("https://") || source.url.starts_with("http://");
-        let has = |text: &str| text.contains(&source.url);
-        is_link
-            && self
-                .message
-                .tool_calls()
-                .any(|call| has(call.input.as_str()) || call.output.as_deref().is_some_and(has))
+        let given = |call: &ToolCall| {
+            let output = call.output.as_deref().unwrap_or_default();
+            call.status == ToolStatus::Complete && names(output, &source.url)
+        };
+        is_link(&source.url) && self.message.tool_calls().any(given)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
+/// Whether an address leads to the web, and to the host that it seems to.
+pub(super) fn is_link(url: &str) -> bool {
+    let rest = url
+        .strip_prefix("https://")
+        .or_else(|| url.strip_prefix("http://"));
+    let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+    // A name before the host only makes it look like another one.
+    host.is_some_and(|host| !host.is_empty() && !host.contains('@'))
+}
 
-    use super::super::*;
-    use crate::protocol::{Json, Node, RunStatus, ToolCall, ToolStatus};
-
-    #[derive(Debug)]
-    struct NoTools;
-
-    impl Toolbox for NoTools {
-        fn plan(&self, tool: &str, _: &str) -> Result<Plan, String> {
-            Err(format!("There is no tool {tool}."))
-        }
-    }
-
-    /// A run that has searched and found `output`.
-    fn having_found(output: &str) -> AssistantMessage {
-        let mut message = AssistantMessage::started("x/m");
-        let call = ToolCall {
-            tool_use_id: "1".into(),
-            index: 0,
-            tool: "web_search".into(),
-            input: Json::or_string(r#"{"query": "x"}"#),
-            label: "Searched".into(),
-            detail: None,
-            status: ToolStatus::Complete,
-            progress: None,
-            output: Some(output.into()),
-            payload: None,
-            started_at: None,
-            ended_at: None,
-        };
-        message.nodes.push(Node {
-            parts: vec![Part::ToolCall(Box::new(call))],
-        });
-        message
-    }
-
-    fn answered(message: AssistantMessage, deltas: &[&str], end: Input) -> AssistantMessage {
-        let at = Timestamp(0);
-        let mut agent = Agent::new(message, Arc::new(NoTools), 5);
-        agent.step(Input::Start, at);
-        for delta in deltas {
-            agent.step(Input::Model(ModelEvent::Text((*delta).into())), at);
-        }
-        agent.step(end, at);
-        agent.message().clone()
-    }
-
-    const FINISHED: Input = Input::Model(ModelEvent::Finished(FinishReason::Stop));
-
-    #[test]
-    fn what_is_suggested_is_no_text() {
-        let deltas = [
-            "Shall I?\n\nSUGGESTED_VAL",
-            "UES: [{\"label\": \"Yes\", \"value\": \"Yes, please\"}]\n",
-            "SUGGESTED_ACTIONS: [{\"label\": \"New\", \"action\": \"new_chat\", \"handler\": \"client\"}]",
-        ];
-        let answer = answered(AssistantMessage::started("x/m"), &deltas, FINISHED);
-        assert_eq!(
-            (answer.text().as_str(), answer.status),
-            ("Shall I?", RunStatus::Complete)
-        );
-        assert_eq!(answer.suggested_values[0].value, "Yes, please");
-        assert_eq!(answer.suggested_actions[0].action, "new_chat");
-    }
-
-    #[test]
-    fn only_what_a_tool_has_had_is_a_source() {
-        let metadata = r#"It is so.
-<!-- METADATA:
-{"sources": [{"title": "A", "url": "https://a.example/1"}, {"title": "B", "url": "https://made.up/"},
- {"title": "C", "url": "javascript:alert(1)"}]}
--->"#;
-        let found = having_found("1. https://a.example/1 javascript:alert(1)");
-        let answer = answered(found, &[metadata], FINISHED);
-        assert_eq!(answer.text(), "It is so.");
-        let urls: Vec<&str> = answer.sources.iter().map(|source| source.url.as_str()).collect();
-        assert_eq!(urls, ["https://a.example/1"]);
-    }
-
-    #[test]
-    fn what_was_held_back_when_it_broke_off_was_on_no_screen() {
-        let half = "Because.\n\nSUGGESTED_VALUES: [{\"lab";
-        for end in [Input::Stop, Input::BrokeOff] {
-            let answer = answered(AssistantMessage::started("x/m"), &[half], end);
-            assert_eq!(answer.text().trim_end(), "Because.");
-        }
-        let answer = answered(AssistantMessage::started("x/m"), &[half], FINISHED);
-        assert_eq!(answer.text(), half, "the model ended like this: it is text");
-    }
+/// Whether a text has this address: all of it, and not as the beginning of another one. A slash at its end makes no difference.
+pub(super) fn names(text: &str, url: &str) -> bool {
+    let url = url.trim_end_matches('/');
+    text.match_indices(url).any(|(at, _)| {
+        let after = &text[at + url.len()..];
+        let after = after.strip_prefix('/').unwrap_or(after);
+        let next = after
+            .trim_start_matches(|mark| ".,;:!?*_".contains(mark))
+            .chars()
+            .next();
+        next.is_none_or(|next| next.is_whitespace() || "\"'`<>()[]{}|\\".contains(next))
+    })
 }

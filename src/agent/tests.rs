@@ -92,7 +92,10 @@ fn a_turn_of_thinking_and_text_is_logged_delta_by_delta() {
             thinking(2, "m."),
             delta(0, "É"),
             delta(2, "!"),
-            Effect::End(EventBody::Complete { ended_at: NOON }),
+            Effect::End(EventBody::Complete {
+                ended_at: NOON,
+                worked_ms: 0,
+            }),
         ]
     );
     let parts = vec![

@@ -21,6 +21,8 @@ pub struct ApiError {
 pub enum ErrorCode {
     /// 400: the request is not of the form that is asked for.
     BadRequest,
+    /// 401: the token is not one that is taken.
+    Unauthorized,
     /// 403: the request came from another site.
     Forbidden,
     /// 404: there is no such thing, or it is somebody else's.
@@ -33,12 +35,16 @@ pub enum ErrorCode {
     NotContinuable,
     /// 409: this intent's id was used before, for something else.
     IntentReused,
+    /// 409: this action was taken already, or is offered no more.
+    ActionSpent,
     /// 413: the request is longer than a limit.
     TooLarge,
     /// 422: a tool is wanted that there is not.
     UnknownTool,
     /// 422: a model can't be asked like that.
     InvalidParameters,
+    /// 422: what the person is said to look at is not there.
+    InvalidContext,
     /// 500: a fault of Parlor.
     Internal,
     /// 503: storage does not work, or the server is stopping.
@@ -52,12 +58,13 @@ impl ErrorCode {
     pub fn status(self) -> u16 {
         match self {
             Self::BadRequest => 400,
+            Self::Unauthorized => 401,
             Self::Forbidden => 403,
             Self::NotFound => 404,
             Self::WrongMethod => 405,
-            Self::RunActive | Self::NotContinuable | Self::IntentReused => 409,
+            Self::RunActive | Self::NotContinuable | Self::IntentReused | Self::ActionSpent => 409,
             Self::TooLarge => 413,
-            Self::UnknownTool | Self::InvalidParameters => 422,
+            Self::UnknownTool | Self::InvalidParameters | Self::InvalidContext => 422,
             Self::Internal => 500,
             Self::Unavailable | Self::Unreachable => 503,
         }
@@ -67,15 +74,18 @@ impl ErrorCode {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BadRequest => "bad_request",
+            Self::Unauthorized => "unauthorized",
             Self::Forbidden => "forbidden",
             Self::NotFound => "not_found",
             Self::WrongMethod => "wrong_method",
             Self::RunActive => "run_active",
             Self::NotContinuable => "not_continuable",
             Self::IntentReused => "intent_reused",
+            Self::ActionSpent => "action_spent",
             Self::TooLarge => "too_large",
             Self::UnknownTool => "unknown_tool",
             Self::InvalidParameters => "invalid_parameters",
+            Self::InvalidContext => "invalid_context",
             Self::Internal => "internal",
             Self::Unavailable => "unavailable",
             Self::Unreachable => "unreachable",

@@ -5,6 +5,8 @@
 
 mod codec;
 pub mod error;
+pub mod literature;
+pub mod personal;
 pub mod rpc;
 
 pub use error::{ApiError, ErrorCode};

@@ -7,10 +7,13 @@ use server_fn::codec::{GetUrl, Json};
 
 use super::{ApiError, codec::Ask};
 use crate::protocol::{
-    ConversationId, ConversationList, MessageId, OlderMessages, PanelView, RunStatus, Transcript,
+    ConversationId, ConversationList, Json as Raw, MessageId, OlderMessages, PanelView, RunStatus, StreamId,
+    Timestamp, Transcript, Verdict,
     chat::ModelList,
     conversation_list::ListCursor,
+    diagnostics::DiagnosticsView,
     intent::{self, Started},
+    literature::{Found, FullArticle, Library, ResearchStream, Sort},
 };
 
 /// Sends a message and has it answered.
@@ -176,6 +179,35 @@ pub async fn payload(conversation_id: ConversationId, payload_id: String) -> Res
     caller.answer(crate::http::panel_view(&caller, conversation_id, &payload_id).await)
 }
 
+/// Accepts or rejects what was proposed. Gives the verdict that counts: the first.
+#[server(prefix = "/rpc", endpoint = "judge_payload", protocol = Ask<Json>)]
+pub async fn judge_payload(intent: intent::Judge) -> Result<Verdict, ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(crate::http::judge_payload(&caller, intent).await)
+}
+
+/// Notes that a suggested action was taken on the page.
+#[server(prefix = "/rpc", endpoint = "take_action", protocol = Ask<Json>)]
+pub async fn take_action(intent: intent::TakeAction) -> Result<(), ApiError> {
+    let caller = crate::http::caller()?;
+    let fingerprint = crate::http::fingerprint(&intent)?;
+    let user_id = caller.user_id;
+    caller
+        .change(crate::storage::Change::TakeAction {
+            user_id,
+            intent,
+            fingerprint,
+        })
+        .await
+}
+
+/// How an answer was made.
+#[server(prefix = "/rpc", endpoint = "diagnostics", protocol = Ask<GetUrl>)]
+pub async fn diagnostics(message_id: MessageId) -> Result<DiagnosticsView, ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(crate::http::diagnostics_view(&caller, message_id).await)
+}
+
 /// A page of the list of conversations: the newest ones, or those after `before`.
 #[server(prefix = "/rpc", endpoint = "conversations", protocol = Ask<Json>)]
 pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationList, ApiError> {
@@ -194,11 +226,76 @@ pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationLis
 #[server(prefix = "/rpc", endpoint = "models", protocol = Ask<GetUrl>)]
 pub async fn models() -> Result<ModelList, ApiError> {
     let app = crate::http::caller()?.app;
-    let mut list = app.models.list().await;
-    list.can_search = app
-        .runs
-        .tools()
-        .iter()
-        .any(|name| name == crate::protocol::chat::WEB_SEARCH);
-    Ok(list)
+    Ok(crate::http::model_list(&app).await)
+}
+
+/// What the page *Literature* begins with at an address, as [`Opened`](super::literature::Opened). It is read by those who show it.
+#[server(prefix = "/rpc", endpoint = "open_literature", protocol = Ask<GetUrl>)]
+pub async fn open_literature(address: String) -> Result<Raw, ApiError> {
+    let caller = crate::http::caller()?;
+    crate::http::open_literature(&caller, &address).await
+}
+
+/// What a person keeps of the literature.
+#[server(name = LoadLibrary, prefix = "/rpc", endpoint = "library", protocol = Ask<GetUrl>)]
+pub async fn library() -> Result<Library, ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(caller.app.literature.library(caller.user_id).await)
+}
+
+/// A page of what PubMed has for a query, counted from 1.
+#[server(prefix = "/rpc", endpoint = "search_articles", protocol = Ask<GetUrl>)]
+pub async fn search_articles(query: String, sort: Sort, page: usize) -> Result<Found, ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(caller.app.literature.search(&query, sort, page).await)
+}
+
+/// An article with its abstract.
+#[server(prefix = "/rpc", endpoint = "article", protocol = Ask<GetUrl>)]
+pub async fn article(pmid: String) -> Result<FullArticle, ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(caller.app.literature.article(caller.user_id, &pmid).await)
+}
+
+/// Keeps an article. With a note and a time, it is put back as it was.
+#[server(prefix = "/rpc", endpoint = "save_article", protocol = Ask<Json>)]
+pub async fn save_article(pmid: String, note: String, saved_at: Option<Timestamp>) -> Result<(), ApiError> {
+    let caller = crate::http::caller()?;
+    let literature = &caller.app.literature;
+    let saved = literature.save(caller.user_id, &pmid, &note, saved_at).await;
+    caller.answer(saved.map(drop))
+}
+
+/// Keeps an article no more. One that is not kept stays so.
+#[server(prefix = "/rpc", endpoint = "remove_article", protocol = Ask<Json>)]
+pub async fn remove_article(pmid: String) -> Result<(), ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(caller.app.literature.remove(caller.user_id, pmid).await)
+}
+
+/// Writes something about an article that is kept.
+#[server(prefix = "/rpc", endpoint = "note_article", protocol = Ask<Json>)]
+pub async fn note_article(pmid: String, note: String) -> Result<(), ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(caller.app.literature.note(caller.user_id, pmid, &note).await)
+}
+
+/// Keeps a stream of research, or makes one that is kept another one.
+#[server(prefix = "/rpc", endpoint = "keep_stream", protocol = Ask<Json>)]
+pub async fn keep_stream(stream: ResearchStream) -> Result<(), ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(caller.app.literature.keep_stream(caller.user_id, stream).await)
+}
+
+/// Deletes a stream of research. What is saved stays.
+#[server(prefix = "/rpc", endpoint = "delete_stream", protocol = Ask<Json>)]
+pub async fn delete_stream(stream_id: StreamId) -> Result<(), ApiError> {
+    let caller = crate::http::caller()?;
+    caller.answer(
+        caller
+            .app
+            .literature
+            .delete_stream(caller.user_id, stream_id)
+            .await,
+    )
 }

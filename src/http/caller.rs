@@ -1,14 +1,18 @@
 //! Who calls, and the words in which a call is answered that can't be done.
 
+use std::convert::Infallible;
+
+use axum::{extract::FromRequestParts, http::request::Parts};
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::AppState;
+use super::{AppState, tokens::Access};
 use crate::{
     api::{ApiError, ErrorCode},
     journal::JournalError,
+    pages::ContextError,
     protocol::UserId,
     runs::{StartError, StopError},
     storage::{Change, PageSize, Refusal, StorageError, Trouble},
@@ -18,6 +22,21 @@ use crate::{
 pub struct Caller {
     pub app: AppState,
     pub user_id: UserId,
+    /// The token that the request came with.
+    pub access: Option<Access>,
+}
+
+impl FromRequestParts<AppState> for Caller {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, Infallible> {
+        let access = parts.extensions.get::<Access>().cloned();
+        Ok(Self {
+            app: app.clone(),
+            user_id: access.as_ref().map_or(UserId::LOCAL, |access| access.user_id),
+            access,
+        })
+    }
 }
 
 /// The caller of a server function.
@@ -29,7 +48,7 @@ pub fn caller() -> Result<Caller, ApiError> {
             "Something went wrong in Parlor. Its log says what.",
         )
     })?;
-    Ok(Caller::new(app))
+    Ok(Caller::local(app))
 }
 
 /// A hash of the request, to tell one from another under the same intent id. What the request says is not kept with it.
@@ -40,11 +59,13 @@ pub fn fingerprint(request: &impl Serialize) -> Result<String, ApiError> {
 }
 
 impl Caller {
-    /// Until there are accounts, everybody who gets here is the one local user.
-    pub fn new(app: AppState) -> Self {
+    /// Until there are accounts, everybody who gets here without a token is the one local user. Handlers of the API have their
+    /// caller extracted, which knows of tokens.
+    pub fn local(app: AppState) -> Self {
         Self {
             app,
             user_id: UserId::LOCAL,
+            access: None,
         }
     }
 
@@ -177,12 +198,36 @@ impl From<JournalError> for ApiError {
                 ErrorCode::IntentReused,
                 "This request's id was used before, for something else. Nothing was changed; send it with a new id.",
             ),
+            JournalError::Refused(Refusal::ActionSpent) => Self::new(
+                ErrorCode::ActionSpent,
+                "This was done already, or is not offered any more. Nothing was changed.",
+            ),
             JournalError::Refused(Refusal::MemoryFull) => Self::new(
                 ErrorCode::TooLarge,
                 "As much is remembered as may be (setting limits.memories). Nothing was changed; delete something first.",
             ),
+            JournalError::Refused(Refusal::LibraryFull) => Self::new(
+                ErrorCode::TooLarge,
+                "As many articles, or streams, are kept as may be (settings literature.articles and literature.streams). \
+                 Nothing was changed; remove something first.",
+            ),
+            JournalError::Refused(Refusal::TokensFull) => Self::new(
+                ErrorCode::TooLarge,
+                "There are as many API tokens as may be (setting limits.api_tokens). Revoke one first.",
+            ),
             JournalError::Unavailable(trouble) => unavailable(trouble),
         }
+    }
+}
+
+impl From<ContextError> for ApiError {
+    fn from(error: ContextError) -> Self {
+        let code = match error {
+            ContextError::Storage(error) => return error.into(),
+            ContextError::TooLarge { .. } => ErrorCode::TooLarge,
+            _ => ErrorCode::InvalidContext,
+        };
+        Self::new(code, format!("{error} The message was not sent."))
     }
 }
 
@@ -215,6 +260,7 @@ impl From<StartError> for ApiError {
                 ErrorCode::Unavailable,
                 "Parlor is being stopped. The message was not sent.",
             ),
+            StartError::Context(error) => error.into(),
             StartError::Journal(error) => error.into(),
         }
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use axum::{
     Json,
     extract::{
-        Path, Query, State,
+        Path, Query,
         rejection::{JsonRejection, PathRejection, QueryRejection},
     },
     http::{HeaderMap, StatusCode},
@@ -16,18 +16,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    AppState, Caller,
+    Caller,
     caller::{fingerprint, not_found},
     event_stream::{self, Projection},
+    interaction::HowSaid,
     parameters::ParametersBody,
-    payload::LastEvent,
+    payload::{Answer, LastEvent},
     problem::{self, Problem, bad_request},
 };
 use crate::{
     hub::{Follower, Topic},
     protocol::{
-        ConversationId, IntentId, MessageId, Position,
-        intent::{Continue, SendMessage},
+        ConversationId, IntentId, MessageId, PageContext, Position,
+        intent::{Continue, Regenerate, SendMessage, Started},
     },
     storage::{LoggedEvent, RunKey, StoredRun},
 };
@@ -50,9 +51,12 @@ pub struct ChatRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     parameters: Option<ParametersBody>,
     /// What the person is looking at.
-    context: Option<Value>,
-    /// How the person said it.
-    interaction_type: Option<String>,
+    context: Option<PageContext>,
+    #[serde(flatten)]
+    how_said: HowSaid,
+    /// Whether the answer's payload says how it was made. No part of what is asked for: the same request with another wish is the same.
+    #[serde(default, skip_serializing)]
+    diagnostics: bool,
     /// Not taken: the server has the history.
     #[serde(skip_serializing)]
     conversation_history: Option<Value>,
@@ -60,11 +64,20 @@ pub struct ChatRequest {
 
 /// Saves the message, starts the run and streams it.
 pub async fn start(
-    State(app): State<AppState>,
+    caller: Caller,
     headers: HeaderMap,
     request: Result<Json<ChatRequest>, JsonRejection>,
 ) -> Result<Response, Problem> {
-    let caller = Caller::new(app);
+    let (started, diagnostics) = begin(&caller, &headers, request).await?;
+    stream(caller, started.assistant_message_id, Position(0), diagnostics).await
+}
+
+/// Saves the message and starts the run. Says whether the answer's diagnostics are wanted, too.
+pub async fn begin(
+    caller: &Caller,
+    headers: &HeaderMap,
+    request: Result<Json<ChatRequest>, JsonRejection>,
+) -> Result<(Started, bool), Problem> {
     let Json(request) = request?;
     if request.conversation_history.is_some() {
         return Err(bad_request(
@@ -72,28 +85,32 @@ pub async fn start(
              conversation_id.",
         ));
     }
+    let interaction = request.how_said.read()?;
     let fingerprint = fingerprint(&request)?;
     let intent = SendMessage {
-        intent_id: intent_id(&headers)?,
+        intent_id: intent_id(headers)?,
         conversation_id: request.conversation_id.unwrap_or_default(),
         user_message_id: MessageId::new(),
         text: request.message,
         model: request.model,
         force_tools: request.force_tools,
         parameters: request.parameters.map(ParametersBody::asked),
+        context: request.context,
+        interaction,
     };
     let started = caller.app.runs.send(caller.user_id, intent, fingerprint).await?;
-    stream(caller, started.assistant_message_id, Position(0)).await
+    Ok((started, request.diagnostics))
 }
 
 /// Goes on with an answer that did not come to its end, and streams that.
 pub async fn go_on(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
+    query: Result<Query<HashMap<String, String>>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let caller = Caller::new(app);
     let message_id = problem::message_id(path)?;
+    let diagnostics = wants_diagnostics(&query?.0)?;
     let run = caller.app.storage.run(caller.user_id, message_id).await?;
     let intent = Continue {
         intent_id: intent_id(&headers)?,
@@ -102,12 +119,43 @@ pub async fn go_on(
     };
     let fingerprint = fingerprint(&intent)?;
     let started = caller.app.runs.go_on(caller.user_id, intent, fingerprint).await?;
-    stream(caller, started.assistant_message_id, Position(0)).await
+    stream(caller, started.assistant_message_id, Position(0), diagnostics).await
+}
+
+/// Answers once more what an answer answers, and streams that.
+pub async fn regenerate(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    query: Result<Query<HashMap<String, String>>, QueryRejection>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let message_id = problem::message_id(path)?;
+    let diagnostics = wants_diagnostics(&query?.0)?;
+    let run = caller.app.storage.run(caller.user_id, message_id).await?;
+    let intent = Regenerate {
+        intent_id: intent_id(&headers)?,
+        conversation_id: run.ok_or_else(not_found)?.key.conversation_id,
+        message_id,
+        model: None,
+    };
+    let fingerprint = fingerprint(&intent)?;
+    let runs = &caller.app.runs;
+    let started = runs.regenerate(caller.user_id, intent, fingerprint).await?;
+    stream(caller, started.assistant_message_id, Position(0), diagnostics).await
+}
+
+/// Whether the payload at the end is to say how the answer was made: `?diagnostics=true`.
+fn wants_diagnostics(query: &HashMap<String, String>) -> Result<bool, Problem> {
+    match query.get("diagnostics").map(String::as_str) {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(_) => Err(bad_request("diagnostics is either true or false.")),
+    }
 }
 
 /// Streams what a run does after a position.
 pub async fn resume(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
     query: Result<Query<HashMap<String, String>>, QueryRejection>,
     headers: HeaderMap,
@@ -115,11 +163,17 @@ pub async fn resume(
     let run = problem::message_id(path)?;
     let Query(query) = query?;
     let after = event_stream::position(&query, &headers)?.unwrap_or_default();
-    stream(Caller::new(app), run, after).await
+    stream(caller, run, after, wants_diagnostics(&query)?).await
 }
 
-async fn stream(caller: Caller, run: MessageId, after: Position) -> Result<Response, Problem> {
-    let Caller { app, user_id } = caller;
+async fn stream(
+    caller: Caller,
+    run: MessageId,
+    after: Position,
+    diagnostics: bool,
+) -> Result<Response, Problem> {
+    let Caller { app, user_id, access } = &caller;
+    let user_id = *user_id;
     let StoredRun {
         key,
         first_position,
@@ -146,14 +200,13 @@ async fn stream(caller: Caller, run: MessageId, after: Position) -> Result<Respo
         Topic::Run(user_id, run),
         after,
     );
-    Ok(event_stream::respond(
-        follower,
-        &app,
-        OneRun {
-            app: app.clone(),
-            run: key,
-        },
-    ))
+    let (app, access) = (app.clone(), access.clone());
+    let one_run = OneRun {
+        caller,
+        run: key,
+        diagnostics,
+    };
+    Ok(event_stream::respond(follower, &app, access, one_run))
 }
 
 pub(super) fn intent_id(headers: &HeaderMap) -> Result<IntentId, Problem> {
@@ -169,14 +222,17 @@ pub(super) fn intent_id(headers: &HeaderMap) -> Result<IntentId, Problem> {
 
 /// The events of one run; the last one brings the whole answer.
 struct OneRun {
-    app: AppState,
+    caller: Caller,
     run: RunKey,
+    /// How it was made, too.
+    diagnostics: bool,
 }
 
 impl OneRun {
     /// Whether the run was continued after this end of it.
     async fn goes_on_after(&self, end: &LoggedEvent) -> bool {
-        let run = self.app.storage.run(self.run.user_id, self.run.message_id).await;
+        let storage = &self.caller.app.storage;
+        let run = storage.run(self.run.user_id, self.run.message_id).await;
         matches!(run, Ok(Some(run)) if run.last_position != Some(end.event.position))
     }
 }
@@ -187,13 +243,18 @@ impl Projection for OneRun {
             return (logged.json.clone(), false);
         }
         let with_payload = async {
-            let (_, message) = self
-                .app
-                .storage
-                .message(self.run.user_id, self.run.message_id)
-                .await
-                .ok()??;
-            let last = LastEvent::of(&logged.event, self.run, message.assistant()?);
+            let RunKey {
+                user_id,
+                conversation_id,
+                message_id,
+            } = self.run;
+            let storage = &self.caller.app.storage;
+            let (_, message) = storage.message(user_id, message_id).await.ok()??;
+            let answer = Answer::of(&self.caller, conversation_id, &message, self.diagnostics).await;
+            let last = LastEvent {
+                event: &logged.event,
+                payload: answer.ok()??,
+            };
             serde_json::to_string(&last).ok()
         };
         (with_payload.await.unwrap_or_else(|| logged.json.clone()), true)
@@ -202,7 +263,11 @@ impl Projection for OneRun {
     async fn is_over(&mut self) -> bool {
         // A conversation that is deleted takes its runs with it: nothing more will come.
         matches!(
-            self.app.storage.run(self.run.user_id, self.run.message_id).await,
+            self.caller
+                .app
+                .storage
+                .run(self.run.user_id, self.run.message_id)
+                .await,
             Ok(None)
         )
     }

@@ -5,7 +5,7 @@ use std::{collections::HashMap, time::Duration};
 
 use axum::{
     body::{Body, Bytes},
-    extract::{Query, State, rejection::QueryRejection},
+    extract::{Query, rejection::QueryRejection},
     http::{HeaderMap, HeaderValue, header},
     response::Response,
 };
@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     AppState, Caller,
     problem::{Problem, bad_request},
+    tokens::{Access, Ended},
 };
 use crate::{
     hub::{Followed, Follower, Topic},
@@ -29,12 +30,11 @@ const CHUNK: usize = 32 << 10;
 /// `GET /api/events?after=N`: everything that happens to the user after a position. Without one, what
 /// happens from now on.
 pub async fn of_user(
-    State(app): State<AppState>,
+    caller: Caller,
     query: Result<Query<HashMap<String, String>>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let Query(query) = query?;
-    let caller = Caller::new(app);
     let after = match position(&query, &headers)? {
         Some(after) => after,
         None => caller.app.storage.head(caller.user_id).await?,
@@ -46,7 +46,7 @@ pub async fn of_user(
         Topic::User(caller.user_id),
         after,
     );
-    Ok(respond(follower, app, AsLogged))
+    Ok(respond(follower, app, caller.access, AsLogged))
 }
 
 /// The position after which a client wants to go on: `?after=N`, or the standard's `Last-Event-ID`.
@@ -94,11 +94,18 @@ struct Streaming<P> {
     heartbeat: Duration,
     beat_at: Instant,
     shutdown: CancellationToken,
+    /// Ready when the token that the request came with is not taken any more.
+    ended: Ended,
     over: bool,
 }
 
 /// The response that streams what a follower gives.
-pub fn respond(follower: Follower, app: &AppState, projection: impl Projection) -> Response {
+pub fn respond(
+    follower: Follower,
+    app: &AppState,
+    access: Option<Access>,
+    projection: impl Projection,
+) -> Response {
     let heartbeat = Duration::from_secs_f64(app.settings.timeouts.heartbeat_seconds);
     let streaming = Streaming {
         follower,
@@ -107,6 +114,7 @@ pub fn respond(follower: Follower, app: &AppState, projection: impl Projection) 
         // The first beat at once: the client learns that it is connected, whatever stands between.
         beat_at: Instant::now(),
         shutdown: app.shutdown.clone(),
+        ended: app.tokens.ended(access),
         over: false,
     };
     let chunks = stream::unfold(streaming, |mut streaming| async move {
@@ -136,6 +144,7 @@ impl<P: Projection> Streaming<P> {
         let followed = tokio::select! {
             biased;
             () = self.shutdown.cancelled() => return None,
+            () = &mut self.ended => return None,
             followed = self.follower.next() => followed,
             () = sleep_until(self.beat_at) => {
                 self.beat_at = Instant::now() + self.heartbeat;

@@ -12,7 +12,7 @@ use super::{AppState, Caller, caller::fingerprint};
 use crate::{
     api::{ApiError, ErrorCode},
     assets::Manifest,
-    protocol::{ConversationId, IntentId, MessageId, intent::SendMessage},
+    protocol::{ConversationId, IntentId, Interaction, MessageId, intent::SendMessage},
 };
 
 /// The composer's fields. The ids come with the page: the form sent twice is one message.
@@ -36,7 +36,7 @@ pub async fn send(State(app): State<AppState>, composed: Result<Form<Composed>, 
         Ok(Form(composed)) => composed,
         Err(rejection) => return refused(&unreadable(&rejection), Composed::default()),
     };
-    match done(Caller::new(app), &composed).await {
+    match done(Caller::local(app), &composed).await {
         Ok(path) => Redirect::to(&path).into_response(),
         Err(error) => refused(&error, composed),
     }
@@ -58,6 +58,8 @@ async fn done(caller: Caller, composed: &Composed) -> Result<String, ApiError> {
         model: Some(composed.model.clone()).filter(|model| !model.is_empty()),
         force_tools: Vec::new(),
         parameters: None,
+        context: None,
+        interaction: Interaction::TextInput,
     };
     caller
         .app

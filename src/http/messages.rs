@@ -1,9 +1,9 @@
-//! One message by its id, stopping the run that makes it, and answering what it asks.
+//! One message by its id, where the run that makes it stands, stopping it, and answering what it asks; and the models there are.
 
 use axum::{
     Json,
     extract::{
-        Path, State,
+        Path,
         rejection::{JsonRejection, PathRejection},
     },
     http::StatusCode,
@@ -17,16 +17,16 @@ use super::{
     problem::{self, Problem},
 };
 use crate::{
-    protocol::{ConversationId, Message, intent::ApprovalAnswer},
+    protocol::{
+        ConversationId, Message, MessageId, Position, RunStatus,
+        chat::{ModelList, WEB_SEARCH},
+        intent::ApprovalAnswer,
+    },
     storage::Approval,
 };
 
 /// `GET /api/messages/{id}`: also with the id that was announced before the model was called.
-pub async fn get(
-    State(app): State<AppState>,
-    path: Result<Path<String>, PathRejection>,
-) -> Result<Json<Found>, Problem> {
-    let caller = Caller::new(app);
+pub async fn get(caller: Caller, path: Result<Path<String>, PathRejection>) -> Result<Json<Found>, Problem> {
     let message_id = problem::message_id(path)?;
     let (conversation_id, message) = caller
         .app
@@ -47,12 +47,45 @@ pub struct Found {
     message: Message,
 }
 
+/// Where a run stands.
+#[derive(Serialize)]
+pub struct Run {
+    message_id: MessageId,
+    conversation_id: ConversationId,
+    status: RunStatus,
+    /// Its first event since it was started or last continued, and its last one.
+    first_position: Position,
+    last_position: Option<Position>,
+}
+
+/// `GET /api/runs/{id}`: where a run stands. Its id is that of the answer that it makes.
+pub async fn run(caller: Caller, path: Result<Path<String>, PathRejection>) -> Result<Json<Run>, Problem> {
+    let message_id = problem::message_id(path)?;
+    let run = caller.app.storage.run(caller.user_id, message_id).await?;
+    let run = run.ok_or_else(not_found)?;
+    Ok(Json(Run {
+        message_id,
+        conversation_id: run.key.conversation_id,
+        status: run.status,
+        first_position: run.first_position,
+        last_position: run.last_position,
+    }))
+}
+
+/// `GET /api/models`: the models that can be chosen now.
+pub async fn models(Caller { app, .. }: Caller) -> Json<ModelList> {
+    Json(list(&app).await)
+}
+
+/// The models that can be chosen now, and whether they can search the web.
+pub async fn list(app: &AppState) -> ModelList {
+    let mut list = app.models.list().await;
+    list.can_search = app.runs.tools().iter().any(|name| name == WEB_SEARCH);
+    list
+}
+
 /// `POST /api/runs/{id}/stop`: stops a run; one that has ended stays as it is.
-pub async fn stop(
-    State(app): State<AppState>,
-    path: Result<Path<String>, PathRejection>,
-) -> Result<Json<Value>, Problem> {
-    let caller = Caller::new(app);
+pub async fn stop(caller: Caller, path: Result<Path<String>, PathRejection>) -> Result<Json<Value>, Problem> {
     let message_id = problem::message_id(path)?;
     let status = caller
         .app
@@ -73,11 +106,10 @@ pub struct Answer {
 
 /// `POST /api/runs/{id}/approvals`: answers whether a tool call may begin. The first answer counts.
 pub async fn answer(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
     answer: Result<Json<Answer>, JsonRejection>,
 ) -> Result<StatusCode, Problem> {
-    let caller = Caller::new(app);
     let run = problem::message_id(path)?;
     let Json(Answer { index, answer }) = answer?;
     let approval = Approval { run, index, answer };

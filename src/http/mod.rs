@@ -8,7 +8,7 @@ use axum::{
     Router,
     extract::{DefaultBodyLimit, FromRef},
     middleware,
-    routing::{any, get, post},
+    routing::{MethodRouter, any, get, post},
 };
 use leptos::prelude::LeptosOptions;
 use tokio_util::sync::CancellationToken;
@@ -18,26 +18,40 @@ use tower_http::compression::{
 };
 
 use crate::{
-    hub::Hub, journal::Journal, providers::Models, runs::Runs, settings::Settings, storage::Storage,
+    hub::Hub, journal::Journal, literature::Literature, providers::Models, runs::Runs, settings::Settings,
+    storage::Storage,
 };
 
+mod attachment;
+mod batch;
 mod caller;
 mod chat_stream;
+mod conversations;
+mod diagnostics;
 mod event_stream;
 mod form;
+mod interaction;
+mod literature;
 mod messages;
+pub mod openapi;
 mod page;
 mod panel;
 mod parameters;
 mod payload;
+pub mod personal;
 mod problem;
 mod rpc_errors;
 mod security;
+mod tokens;
 
 pub use self::{
     caller::{Caller, caller, fingerprint},
-    panel::view as panel_view,
+    diagnostics::view as diagnostics_view,
+    literature::open as open_literature,
+    messages::list as model_list,
+    panel::{judge as judge_payload, view as panel_view},
     parameters::set as set_parameters,
+    tokens::Tokens,
 };
 
 /// What every handler can reach. Clones share everything.
@@ -49,6 +63,8 @@ pub struct AppState {
     pub hub: Arc<Hub>,
     pub runs: Runs,
     pub models: Arc<Models>,
+    pub literature: Literature,
+    pub tokens: Arc<Tokens>,
     pub leptos: LeptosOptions,
     /// Cancelled when the server goes down: event streams end, so that they don't hold it up.
     pub shutdown: CancellationToken,
@@ -60,28 +76,65 @@ impl FromRef<AppState> for LeptosOptions {
     }
 }
 
+/// The public contract: all of its addresses. `docs/openapi.json` describes each.
+fn contract() -> Vec<(&'static str, MethodRouter<AppState>)> {
+    vec![
+        ("/api/attachments/{attachment_id}", get(attachment::get)),
+        ("/api/chat/batch", post(batch::start)),
+        ("/api/chat/stream", post(chat_stream::start)),
+        ("/api/conversations", get(conversations::list)),
+        (
+            "/api/conversations/{conversation_id}",
+            get(conversations::get)
+                .patch(conversations::rename)
+                .delete(conversations::delete),
+        ),
+        (
+            "/api/conversations/{conversation_id}/messages",
+            get(conversations::messages),
+        ),
+        (
+            "/api/conversations/{conversation_id}/parameters",
+            get(parameters::get).put(parameters::put),
+        ),
+        (
+            "/api/conversations/{conversation_id}/payloads/{payload_id}",
+            get(panel::get),
+        ),
+        (
+            "/api/conversations/{conversation_id}/payloads/{payload_id}/verdict",
+            post(panel::judged),
+        ),
+        ("/api/events", get(event_stream::of_user)),
+        ("/api/messages/{message_id}", get(messages::get)),
+        ("/api/messages/{message_id}/diagnostics", get(diagnostics::get)),
+        ("/api/models", get(messages::models)),
+        ("/api/openapi.json", get(openapi::get)),
+        ("/api/runs/{message_id}", get(messages::run)),
+        ("/api/runs/{message_id}/approvals", post(messages::answer)),
+        ("/api/runs/{message_id}/continue", post(chat_stream::go_on)),
+        ("/api/runs/{message_id}/events", get(chat_stream::resume)),
+        ("/api/runs/{message_id}/regenerate", post(chat_stream::regenerate)),
+        ("/api/runs/{message_id}/stop", post(messages::stop)),
+    ]
+}
+
 /// All that Parlor answers.
 pub fn router(app: AppState) -> Router {
     let page = page::routes(&app);
     // Event streams must not be held back to fill a compressor's buffer.
-    let compression = CompressionLayer::new()
-        .compress_when(SizeAbove::new(1024).and(NotForContentType::new("text/event-stream")));
-    Router::new()
-        .route("/api/chat/stream", post(chat_stream::start))
-        .route(
-            "/api/conversations/{conversation_id}/payloads/{payload_id}",
-            get(panel::get),
-        )
-        .route(
-            "/api/conversations/{conversation_id}/parameters",
-            get(parameters::get).put(parameters::put),
-        )
-        .route("/api/events", get(event_stream::of_user))
-        .route("/api/messages/{message_id}", get(messages::get))
-        .route("/api/runs/{message_id}/events", get(chat_stream::resume))
-        .route("/api/runs/{message_id}/continue", post(chat_stream::go_on))
-        .route("/api/runs/{message_id}/stop", post(messages::stop))
-        .route("/api/runs/{message_id}/approvals", post(messages::answer))
+    // Images and sounds are as small as they get, and a part of one has to stay that part.
+    let worth_it = SizeAbove::new(1024)
+        .and(NotForContentType::new("text/event-stream"))
+        .and(NotForContentType::IMAGES)
+        .and(NotForContentType::new("audio/"))
+        .and(NotForContentType::new("application/octet-stream"));
+    let compression = CompressionLayer::new().compress_when(worth_it);
+    contract()
+        .into_iter()
+        .fold(Router::new(), |router, (path, methods)| {
+            router.route(path, methods)
+        })
         .route("/api", any(problem::unknown_route))
         .route("/api/", any(problem::unknown_route))
         .route("/api/{*unknown}", any(problem::unknown_route))
@@ -91,6 +144,6 @@ pub fn router(app: AppState) -> Router {
         .merge(page)
         .layer(DefaultBodyLimit::max(app.settings.limits.request_bytes))
         .layer(compression)
-        .layer(middleware::from_fn(security::guard))
+        .layer(middleware::from_fn_with_state(app.clone(), security::guard))
         .with_state(app)
 }

@@ -2,25 +2,47 @@
 
 use axum::{
     Json,
-    extract::{Path, State, rejection::PathRejection},
+    extract::{
+        Path,
+        rejection::{JsonRejection, PathRejection},
+    },
+    http::HeaderMap,
 };
+use serde::{Deserialize, Serialize};
 
-use super::{AppState, Caller, caller::not_found, problem::Problem};
+use super::{
+    Caller,
+    caller::{fingerprint, not_found},
+    chat_stream::intent_id,
+    problem::Problem,
+};
 use crate::{
     api::{ApiError, ErrorCode},
     payloads,
-    protocol::{ConversationId, PanelView, Payload},
+    protocol::{ConversationId, Judged, PanelView, Payload, Verdict, intent::Judge},
+    storage::Change,
 };
 
 /// `GET /api/conversations/{id}/payloads/{id}`: what a tool or the model has made.
 pub async fn get(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<(String, String)>, PathRejection>,
-) -> Result<Json<Payload>, Problem> {
-    let caller = Caller::new(app);
+) -> Result<Json<Found>, Problem> {
     let Path((conversation_id, payload_id)) = path.map_err(|_| not_found())?;
     let conversation_id = conversation_id.parse().map_err(|_| not_found())?;
-    Ok(Json(payload(&caller, conversation_id, &payload_id).await?))
+    Ok(Json(Found {
+        payload: payload(&caller, conversation_id, &payload_id).await?,
+        verdict: verdict(&caller, conversation_id, &payload_id).await?,
+    }))
+}
+
+/// A payload, with what the person has said of it.
+#[derive(Serialize)]
+pub struct Found {
+    #[serde(flatten)]
+    payload: Payload,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<Verdict>,
 }
 
 /// What the panel shows of it.
@@ -51,4 +73,60 @@ async fn payload(
         .payload(caller.user_id, conversation_id, payload_id)
         .await?;
     payload.ok_or_else(not_found)
+}
+
+/// What a person thinks of a proposal.
+#[derive(Debug, Deserialize)]
+pub struct Said {
+    verdict: Verdict,
+}
+
+/// `POST /api/conversations/{id}/payloads/{id}/verdict`: accepts or rejects a proposal; answers with the verdict that counts.
+pub async fn judged(
+    caller: Caller,
+    path: Result<Path<(String, String)>, PathRejection>,
+    headers: HeaderMap,
+    said: Result<Json<Said>, JsonRejection>,
+) -> Result<Json<Judged>, Problem> {
+    let Path((conversation_id, payload_id)) = path.map_err(|_| not_found())?;
+    let Json(Said { verdict }) = said?;
+    let intent = Judge {
+        intent_id: intent_id(&headers)?,
+        conversation_id: conversation_id.parse().map_err(|_| not_found())?,
+        payload_id: payload_id.clone(),
+        verdict,
+    };
+    let verdict = judge(&caller, intent).await?;
+    Ok(Json(Judged { payload_id, verdict }))
+}
+
+/// Accepts or rejects a proposal, and gives the verdict that counts: the first.
+pub async fn judge(caller: &Caller, intent: Judge) -> Result<Verdict, ApiError> {
+    let (conversation_id, payload_id) = (intent.conversation_id, intent.payload_id.clone());
+    if !payloads::is_proposal(&payload(caller, conversation_id, &payload_id).await?) {
+        return Err(ApiError::new(
+            ErrorCode::BadRequest,
+            "This is no proposal: there is nothing to accept or to reject.",
+        ));
+    }
+    let fingerprint = fingerprint(&intent)?;
+    let change = Change::Judge {
+        user_id: caller.user_id,
+        intent,
+        fingerprint,
+    };
+    caller.app.journal.submit(change).await?;
+    let counts = verdict(caller, conversation_id, &payload_id).await?;
+    counts.ok_or_else(not_found)
+}
+
+async fn verdict(
+    caller: &Caller,
+    conversation_id: ConversationId,
+    payload_id: &str,
+) -> Result<Option<Verdict>, ApiError> {
+    let verdicts = caller.app.storage.verdicts(caller.user_id, conversation_id);
+    let mut verdicts = verdicts.await?.into_iter();
+    let judged = verdicts.find(|judged| judged.payload_id == payload_id);
+    Ok(judged.map(|judged| judged.verdict))
 }

@@ -3,7 +3,7 @@
 use axum::{
     Json,
     extract::{
-        Path, State,
+        Path,
         rejection::{JsonRejection, PathRejection},
     },
     http::HeaderMap,
@@ -11,7 +11,7 @@ use axum::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AppState, Caller,
+    Caller,
     caller::{fingerprint, invalid_parameters, not_found},
     chat_stream::intent_id,
     problem::Problem,
@@ -48,22 +48,20 @@ impl ParametersBody {
 
 /// What is set.
 pub async fn get(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Parameters>, Problem> {
-    let caller = Caller::new(app);
     let parameters = caller.app.storage.parameters(caller.user_id, id(path)?).await?;
     Ok(Json(parameters.ok_or_else(not_found)?))
 }
 
 /// Sets all of them, and says what is set then.
 pub async fn put(
-    State(app): State<AppState>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
     body: Result<Json<ParametersBody>, JsonRejection>,
 ) -> Result<Json<Parameters>, Problem> {
-    let caller = Caller::new(app);
     let Json(body) = body?;
     let intent = SetParameters {
         intent_id: intent_id(&headers)?,

@@ -1,90 +1,222 @@
 //! What an answer is for clients of the public contract: one text, with marks where tools were called, and beside it what the
-//! tools were asked and gave.
+//! tools were asked and gave, what was made, and what is offered.
 //!
 //! Never as a `serde_json::Value` in between: what a model asks a tool may be nested deeper than that can be.
 
 use serde::Serialize;
 
+use super::{Caller, diagnostics};
 use crate::{
-    protocol::{AssistantMessage, ConversationId, Event, Json, MessageId, PieceKind, ToolCall, ToolStatus},
-    storage::RunKey,
+    api::ApiError,
+    diagnostics::Diagnostics,
+    protocol::{
+        ActionHandler, ActionStyle, AssistantMessage, ConversationId, Event, Json, Message, MessageId, Part,
+        Payload, PayloadRef, PieceKind, RunError, RunStatus, Source, SuggestedAction, SuggestedValue,
+        ToolCall, ToolStatus,
+    },
 };
 
-/// What a mark begins with. In the text itself it stands with a backslash, which Markdown takes away again.
+/// What a mark begins with.
 const MARK: &str = "[[tool:";
+
+/// The same in the text itself, with a backslash that Markdown, but for its code, takes away again. Between the brackets: before
+/// them, another backslash of the model's would escape ours.
+const ESCAPED: &str = "[\\[tool:";
 
 /// A run's last event, with its payload.
 #[derive(Serialize)]
 pub struct LastEvent<'a> {
     #[serde(flatten)]
-    event: &'a Event,
-    payload: Payload<'a>,
+    pub event: &'a Event,
+    pub payload: Answer,
 }
 
+/// What a run has come to.
 #[derive(Serialize)]
-struct Payload<'a> {
+pub struct Answer {
     message: String,
-    tool_history: Vec<Tool<'a>>,
+    suggested_values: Vec<SuggestedValue>,
+    suggested_actions: Vec<Action>,
+    /// The last that a tool has made; else the last that the model has made.
+    custom_payload: Option<Payload>,
+    tool_history: Vec<Tool>,
+    sources: Vec<Source>,
     conversation_id: ConversationId,
+    /// The message that this answers.
+    user_message_id: Option<MessageId>,
     message_id: MessageId,
+    status: RunStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<RunError>,
+    /// For those who ask for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagnostics: Option<Diagnostics>,
+}
+
+/// Something to do next. Unlike in the events, its data are JSON here.
+#[derive(Serialize)]
+struct Action {
+    label: String,
+    action: String,
+    handler: ActionHandler,
+    data: Option<Json>,
+    style: ActionStyle,
 }
 
 #[derive(Serialize)]
-struct Tool<'a> {
-    tool_name: &'a str,
-    tool_use_id: &'a str,
-    input: &'a Json,
-    output: Option<&'a str>,
+struct Tool {
+    tool_name: String,
+    tool_use_id: String,
+    input: Json,
+    output: Option<String>,
     status: ToolStatus,
 }
 
-impl<'a> LastEvent<'a> {
-    pub fn of(event: &'a Event, run: RunKey, answer: &'a AssistantMessage) -> Self {
-        Self {
-            event,
-            payload: Payload {
-                message: message(answer),
-                tool_history: answer.tool_calls().map(tool).collect(),
-                conversation_id: run.conversation_id,
-                message_id: run.message_id,
-            },
-        }
+impl Answer {
+    /// What an answer has come to; nothing of a person's message.
+    ///
+    /// # Errors
+    ///
+    /// If storage does not work.
+    pub async fn of(
+        caller: &Caller,
+        conversation_id: ConversationId,
+        message: &Message,
+        with_diagnostics: bool,
+    ) -> Result<Option<Self>, ApiError> {
+        let Some(answer) = message.assistant() else {
+            return Ok(None);
+        };
+        let custom_payload = match made(answer) {
+            Some(made) => {
+                let storage = &caller.app.storage;
+                let made = &made.payload_id;
+                storage.payload(caller.user_id, conversation_id, made).await?
+            }
+            None => None,
+        };
+        let diagnostics = if with_diagnostics {
+            // An answer whose model was never called has none.
+            diagnostics::of(caller, message.id).await.ok()
+        } else {
+            None
+        };
+        Ok(Some(Self {
+            message: text(answer),
+            suggested_values: answer.suggested_values.clone(),
+            suggested_actions: answer.suggested_actions.iter().map(action).collect(),
+            custom_payload,
+            tool_history: answer.tool_calls().map(tool).collect(),
+            sources: answer.sources.clone(),
+            conversation_id,
+            user_message_id: message.parent_id,
+            message_id: message.id,
+            status: answer.status,
+            error: answer.error.clone(),
+            diagnostics,
+        }))
     }
 }
 
+/// What was made for the person: what a tool has made wins over what the model has.
+fn made(answer: &AssistantMessage) -> Option<&PayloadRef> {
+    let by_tool = answer.tool_calls().rev().find_map(|call| call.payload.as_ref());
+    by_tool.or_else(|| {
+        let parts = answer.nodes.iter().flat_map(|node| &node.parts);
+        parts.rev().find_map(|part| match part {
+            Part::Payload { payload } => Some(payload),
+            Part::Thinking { .. } | Part::Text { .. } | Part::ToolCall(_) => None,
+        })
+    })
+}
+
 /// All text, with `[[tool:N]]` where call N was made.
-fn message(answer: &AssistantMessage) -> String {
+fn text(answer: &AssistantMessage) -> String {
     let pieces = answer.pieces().into_iter();
     let texts = pieces.filter_map(|piece| match piece.kind {
         PieceKind::Thinking | PieceKind::Payload(_) => None,
-        PieceKind::Text => Some(piece.texts.concat().replace(MARK, "\\[[tool:")),
+        PieceKind::Text => Some(piece.texts.concat().replace(MARK, ESCAPED)),
         PieceKind::Tool(call) => Some(format!("{MARK}{}]]", call.index)),
     });
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
-fn tool(call: &ToolCall) -> Tool<'_> {
+fn tool(call: &ToolCall) -> Tool {
     Tool {
-        tool_name: &call.tool,
-        tool_use_id: &call.tool_use_id,
-        input: &call.input,
-        output: call.output.as_deref(),
+        tool_name: call.tool.clone(),
+        tool_use_id: call.tool_use_id.clone(),
+        input: call.input.clone(),
+        output: call.output.clone(),
         status: call.status,
+    }
+}
+
+fn action(action: &SuggestedAction) -> Action {
+    Action {
+        label: action.label.clone(),
+        action: action.action.clone(),
+        handler: action.handler,
+        data: action.data.as_deref().map(Json::or_string),
+        style: action.style,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Node, Part};
+    use crate::protocol::Node;
 
     #[test]
     fn a_mark_that_the_model_wrote_is_not_one() {
         let mut answer = AssistantMessage::started("x/m");
-        let text = "See [[tool:0]] and [[tool]].".into();
+        let said = r"See [[tool:0]] and \[[tool:0]] and [[tool]].".into();
         answer.nodes.push(Node {
-            parts: vec![Part::Text { text }],
+            parts: vec![Part::Text { text: said }],
         });
-        assert_eq!(message(&answer), "See \\[[tool:0]] and [[tool]].");
+        assert_eq!(text(&answer), r"See [\[tool:0]] and \[\[tool:0]] and [[tool]].");
+    }
+
+    fn payload(id: &str) -> PayloadRef {
+        PayloadRef {
+            payload_id: id.into(),
+            kind: "table".into(),
+            summary: id.into(),
+        }
+    }
+
+    fn call(made: Option<PayloadRef>) -> Part {
+        Part::ToolCall(Box::new(ToolCall {
+            tool_use_id: "1".into(),
+            index: 0,
+            tool: "make".into(),
+            input: Json::or_string("{}"),
+            label: "Made".into(),
+            detail: None,
+            status: ToolStatus::Complete,
+            progress: None,
+            output: Some("made".into()),
+            payload: made,
+            attachments: Vec::new(),
+            started_at: None,
+            ended_at: None,
+        }))
+    }
+
+    #[test]
+    fn the_last_thing_that_a_tool_made_wins_over_what_the_model_made() {
+        let mut answer = AssistantMessage::started("x/m");
+        assert_eq!(made(&answer), None);
+        let by_model = |id| Part::Payload { payload: payload(id) };
+        answer.nodes.push(Node {
+            parts: vec![by_model("one"), by_model("two"), call(None)],
+        });
+        assert_eq!(made(&answer), Some(&payload("two")));
+        answer.nodes.push(Node {
+            parts: vec![call(Some(payload("three"))), call(Some(payload("four")))],
+        });
+        answer.nodes.push(Node {
+            parts: vec![by_model("five")],
+        });
+        assert_eq!(made(&answer), Some(&payload("four")));
     }
 }

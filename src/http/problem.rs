@@ -20,6 +20,12 @@ use crate::{
 /// In how many seconds what did not work just now is worth another try.
 pub const RETRY_AFTER: header::HeaderValue = header::HeaderValue::from_static("2");
 
+/// The media type of problems.
+pub const PROBLEM_JSON: header::HeaderValue = header::HeaderValue::from_static("application/problem+json");
+/// How a request says whose it is (RFC 6750).
+const WHAT_IS_TAKEN: header::HeaderValue =
+    header::HeaderValue::from_static("Bearer realm=\"Parlor\", error=\"invalid_token\"");
+
 /// An [`ApiError`] as the public contract shows it.
 #[derive(Debug)]
 pub struct Problem(pub ApiError);
@@ -43,12 +49,12 @@ impl IntoResponse for Problem {
         });
         let mut response = (status, Json(body)).into_response();
         let headers = response.headers_mut();
-        headers.insert(
-            header::CONTENT_TYPE,
-            header::HeaderValue::from_static("application/problem+json"),
-        );
+        headers.insert(header::CONTENT_TYPE, PROBLEM_JSON);
         if status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(header::RETRY_AFTER, RETRY_AFTER);
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, WHAT_IS_TAKEN);
         }
         response
     }

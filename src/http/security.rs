@@ -1,24 +1,35 @@
-//! Who may call at all: until there are accounts, only pages of Parlor itself and programs on this machine.
+//! Who may call at all: until there are accounts, only pages of Parlor itself and programs on this machine, and who has a token.
 //!
 //! The server listens on loopback only. What is left to fend off is other web pages in this machine's
 //! browsers: by a name of theirs that resolves to loopback (DNS rebinding: `Host`), and by requests across
-//! sites (`Origin`, `Sec-Fetch-Site`).
+//! sites (`Origin`, `Sec-Fetch-Site`). Other pages have no token, so whoever has one may come from anywhere; and since no browser
+//! sends one by itself, it can't be sent in somebody's name. A token that is not taken is no request without one.
 
 use axum::{
-    extract::Request,
+    extract::{Request, State},
     http::{HeaderMap, HeaderValue, Method, Uri, header, uri::Authority},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 
-use super::problem::Problem;
+use super::{
+    AppState,
+    problem::Problem,
+    tokens::{self, Access},
+};
 use crate::api::{ApiError, ErrorCode};
 
 /// Lets a request through or refuses it, and puts the headers on every answer that keep browsers careful.
-pub async fn guard(request: Request, next: Next) -> Response {
-    let mut response = match check(request.method(), request.uri(), request.headers()) {
-        Ok(()) => next.run(request).await,
-        Err(reason) => Problem(ApiError::new(ErrorCode::Forbidden, reason)).into_response(),
+pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next) -> Response {
+    let admitted = admit(&app, request.method(), request.uri(), request.headers()).await;
+    let mut response = match admitted {
+        Ok(access) => {
+            if let Some(access) = access {
+                request.extensions_mut().insert(access);
+            }
+            next.run(request).await
+        }
+        Err(error) => Problem(error).into_response(),
     };
     let headers = response.headers_mut();
     let always = [
@@ -46,25 +57,63 @@ pub async fn guard(request: Request, next: Next) -> Response {
     response
 }
 
-fn check(method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), &'static str> {
-    let host = host(uri, headers).ok_or("The request names no host.")?;
-    if !is_loopback(host.host()) {
-        return Err(
-            "Parlor answers only under a loopback name, such as http://127.0.0.1 or http://localhost.",
-        );
+/// The token that the request came with, if it may come with one; an error if it may not come at all.
+async fn admit(
+    app: &AppState,
+    method: &Method,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Result<Option<Access>, ApiError> {
+    check_host(uri, headers)?;
+    if is_api(uri.path()) {
+        if let Some(access) = app.tokens.check(headers).await? {
+            return Ok(Some(access));
+        }
+    } else if tokens::is_with(headers) {
+        return Err(tokens::refused("API tokens are taken under /api/ only."));
     }
+    check_site(method, uri, headers)?;
+    Ok(None)
+}
+
+/// Whether an address is one of the public contract. The page's own functions are not.
+fn is_api(path: &str) -> bool {
+    path == "/api" || path.starts_with("/api/")
+}
+
+fn forbidden(reason: &str) -> ApiError {
+    ApiError::new(ErrorCode::Forbidden, reason)
+}
+
+fn check_host(uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
+    let host = host(uri, headers).ok_or_else(|| forbidden("The request names no host."))?;
+    if !is_loopback(host.host()) {
+        return Err(forbidden(
+            "Parlor answers only under a loopback name, such as http://127.0.0.1 or http://localhost.",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether a request that is to change something comes from a page of Parlor, or from no page at all.
+fn check_site(method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
     if method.is_safe() {
         return Ok(());
     }
     if let Some(site) = headers.get("sec-fetch-site")
         && !matches!(site.as_bytes(), b"same-origin" | b"none")
     {
-        return Err("The request came from another site.");
+        return Err(forbidden("The request came from another site."));
     }
     if let Some(origin) = headers.get(header::ORIGIN) {
         let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
-        if !origin.is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host.as_str())) {
-            return Err("The request came from another origin.");
+        let host = host(uri, headers);
+        let is_here = |authority: &str| {
+            host.as_ref()
+                .is_some_and(|host| authority.eq_ignore_ascii_case(host.as_str()))
+        };
+        if !origin.is_some_and(|(_, authority)| is_here(authority)) {
+            return Err(forbidden("The request came from another origin."));
         }
     }
     Ok(())
@@ -100,7 +149,10 @@ mod tests {
                 )
             })
             .collect();
-        check(&method, &Uri::from_static("/x"), &headers).is_ok()
+        let uri = Uri::from_static("/x");
+        check_host(&uri, &headers)
+            .and_then(|()| check_site(&method, &uri, &headers))
+            .is_ok()
     }
 
     #[test]

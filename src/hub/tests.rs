@@ -67,8 +67,11 @@ async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow
         model: None,
         force_tools: Vec::new(),
         parameters: None,
+        context: None,
+        interaction: Default::default(),
     };
     let start = Start {
+        looking: None,
         run: MessageId::new(),
         default_model: "x/m".into(),
         parameters: None,
@@ -123,7 +126,7 @@ async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow
                 .unwrap();
         }
     }
-    let event = EventBody::ended(RunStatus::Complete, None, Timestamp(0));
+    let event = EventBody::ended(RunStatus::Complete, None, Timestamp(0), 0);
     let message = AssistantMessage {
         status: RunStatus::Complete,
         ..AssistantMessage::started("x/m")

@@ -74,6 +74,8 @@ pub enum Inline {
         alt: String,
     },
     FootnoteReference(String),
+    /// `[1]`: the number of a source, if there is such a one.
+    Citation(usize),
     HardBreak,
 }
 
@@ -82,6 +84,11 @@ pub fn plain_text(inlines: &[Inline]) -> String {
     let mut text = String::new();
     collect_text(inlines, &mut text);
     text
+}
+
+/// A citation as it stands in the text.
+pub fn number_text(number: usize) -> String {
+    ["[", &number.to_string(), "]"].concat()
 }
 
 fn collect_text(inlines: &[Inline], out: &mut String) {
@@ -94,6 +101,7 @@ fn collect_text(inlines: &[Inline], out: &mut String) {
             | Inline::Link { children, .. } => collect_text(children, out),
             Inline::Image { alt, .. } => out.push_str(alt),
             Inline::FootnoteReference(_) => {}
+            Inline::Citation(number) => out.push_str(&number_text(*number)),
             Inline::HardBreak => out.push('\n'),
         }
     }

@@ -6,6 +6,7 @@ use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Tag};
 
 use super::autolink;
 use super::blocks::{Alignment, Block, Inline, Item, plain_text};
+use super::citation;
 use super::frame::{Frame, Kind};
 use super::links;
 use super::parse::Reading;
@@ -261,6 +262,7 @@ impl Builder {
         // A link in a link is not possible.
         if self.links == 0 {
             autolink::link(&mut frame.inlines);
+            citation::mark(&mut frame.inlines);
         }
         match frame.kind {
             Kind::Root => {}

@@ -55,6 +55,11 @@ impl Document {
         self.parsed_bytes
     }
 
+    /// Whether nothing that is shown can grow any more: what comes next begins something of its own.
+    pub fn is_closed(&self) -> bool {
+        self.closed == self.blocks.len()
+    }
+
     /// Adds text and returns what that changed.
     pub fn push(&mut self, delta: &str) -> Vec<Patch> {
         let mut patches = Vec::new();

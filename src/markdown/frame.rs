@@ -2,6 +2,7 @@
 
 use super::autolink;
 use super::blocks::{Alignment, Block, Cell, Inline, Item};
+use super::citation;
 
 /// What a frame will become when it ends.
 pub(super) enum Kind {
@@ -54,6 +55,7 @@ impl Frame {
     pub fn close_paragraph(&mut self) {
         if !self.inlines.is_empty() && self.is_container() {
             autolink::link(&mut self.inlines);
+            citation::mark(&mut self.inlines);
             self.blocks
                 .push(Block::Paragraph(std::mem::take(&mut self.inlines)));
         }

@@ -19,6 +19,7 @@ mod address;
 mod autolink;
 mod blocks;
 mod builder;
+mod citation;
 mod closing;
 mod code;
 mod diff;
@@ -37,7 +38,7 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
-pub use blocks::{Alignment, Block, Cell, Inline, Item, plain_text};
+pub use blocks::{Alignment, Block, Cell, Inline, Item, number_text, plain_text};
 pub use code::CodeTracker;
 pub use document::Document;
 pub use links::is_allowed as is_allowed_link;

@@ -1,19 +1,59 @@
-//! Pages: who the assistant is on each of them, and what it is told before a conversation.
+//! Pages: who the assistant is on each of them, what it can do there, and what it is told before a conversation.
 //!
-//! What a person sees on a page is the interface's; what the model is told of it is put together here.
+//! What a person sees on a page is the interface's; what the model is told of it is put together here. A request says where the
+//! person is and what is open there, by ids ([`PageContext`]); what that is, is loaded by the page's [`ContextBuilder`], and kept
+//! with the person's message.
+//!
+//! - [`config`]: what a page is: identity, tools, payloads and actions, by tab and subtab
+//! - [`registry`]: the pages that there are, and a request's place among them
+//! - [`prompt`]: the system prompt; [`fenced`] keeps a page's content from becoming a part of it
 
+pub mod actions;
+mod config;
+mod fence;
+mod interactions;
+mod manifest;
+pub mod payload_config;
 mod prompt;
+mod registry;
 
-pub use self::prompt::{Known, system_prompt};
-
-/// A page, as the assistant knows it.
-#[derive(Clone, Copy, Debug)]
-pub struct Page {
-    /// Who the assistant is there.
-    pub identity: &'static str,
-}
+pub use self::{
+    config::{Here, Page, Scope, Subtab, Tab},
+    fence::fenced,
+    interactions::interactions,
+    prompt::{Instructions, Known, system_prompt},
+    registry::{Built, ContextBuilder, ContextError, Pages},
+};
 
 /// The conversation alone.
-pub const CHAT: Page = Page {
+pub static CHAT: Page = Page {
+    name: "chat",
     identity: "You are a helpful assistant. You talk with a person through Parlor, a chat that they run themselves.",
+    scope: Scope::NOTHING,
+    tabs: &[],
+};
+
+/// Articles: searching for them, and those that are kept.
+pub static LITERATURE: Page = Page {
+    name: "literature",
+    identity: "You are a research assistant for scientific literature. You help a person to find articles in PubMed, to judge what they \
+         say, and to keep those that matter. You talk with them on the page Literature of Parlor, a chat that they run \
+         themselves. When they speak of “this”, they mean what is open there.",
+    scope: Scope {
+        tools: &["save_article", "list_saved_articles"],
+        payloads: &[&payload_config::QUERY_SUGGESTION],
+        actions: &[&actions::OPEN_ARTICLE],
+    },
+    tabs: &[
+        Tab {
+            name: "search",
+            scope: Scope::NOTHING,
+            subtabs: &[],
+        },
+        Tab {
+            name: "saved",
+            scope: Scope::NOTHING,
+            subtabs: &[],
+        },
+    ],
 };

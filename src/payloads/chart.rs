@@ -23,6 +23,9 @@ const POINTS: usize = 2000;
 const LABELS: usize = 8;
 const LABEL: usize = 24;
 
+/// A chart of more numbers is none, nor is it a table.
+const CELLS: usize = 200_000;
+
 #[derive(Deserialize)]
 struct Data {
     #[serde(default)]
@@ -49,7 +52,7 @@ struct SeriesData {
 pub fn read(data: &Value) -> Option<PanelBody> {
     let chart = Data::deserialize(data).ok()?;
     let longest = chart.series.iter().map(|series| series.values.len()).max()?;
-    if longest > chart.x.len() {
+    if longest > chart.x.len() || chart.x.len().saturating_mul(chart.series.len()) > CELLS {
         return None;
     }
     let PanelBody::Table(table) = table::read(&chart.as_table(data))? else {

@@ -34,6 +34,28 @@ const TYPES: [(&str, Read); 7] = [
     ("web_results", results::read),
 ];
 
+/// Whether data can be shown as a type.
+pub fn fits(kind: &str, data: &Value) -> bool {
+    let known = TYPES.iter().find(|(known, _)| *known == kind);
+    let body = known.and_then(|(_, read)| read(data));
+    body.is_some_and(|body| !matches!(body, PanelBody::Tree(_)))
+}
+
+/// Whether a payload is something that the person may accept or reject.
+pub fn is_proposal(payload: &Payload) -> bool {
+    let data: Value = serde_json::from_str(payload.data.as_str()).unwrap_or_default();
+    proposes(&payload.kind, &data)
+}
+
+fn proposes(kind: &str, data: &Value) -> bool {
+    match kind {
+        "query_suggestion" => query::read(data).is_some(),
+        // A new version of another.
+        "text_document" => data["of"].is_string() && document::read(data).is_some(),
+        _ => false,
+    }
+}
+
 /// What the panel shows of a payload. A comparison of long texts may take a second.
 pub fn view(payload: &Payload) -> PanelView {
     let data = payload.data.as_str();
@@ -42,6 +64,7 @@ pub fn view(payload: &Payload) -> PanelView {
     let known = TYPES.iter().find(|(kind, _)| *kind == payload.kind);
     PanelView {
         summary: payload.summary.clone(),
+        is_proposal: proposes(&payload.kind, &data),
         body: known
             .and_then(|(_, read)| read(&data))
             .unwrap_or_else(|| PanelBody::Tree(tree::of(&data))),
@@ -120,6 +143,28 @@ mod tests {
                 assert_eq!(json::read(&sent), Ok(view), "{kind} {data}");
             }
         }
+    }
+
+    #[test]
+    fn a_query_and_a_new_version_of_a_document_are_proposals() {
+        let is_proposal = |kind: &str, data: Value| {
+            let view = view_of(kind, &data);
+            let payload = Payload {
+                payload_id: "abc12345".into(),
+                kind: kind.into(),
+                summary: String::new(),
+                data: Json::or_string(&data.to_string()),
+            };
+            assert_eq!(view.is_proposal, super::is_proposal(&payload));
+            view.is_proposal
+        };
+        for (kind, data) in fitting() {
+            assert_eq!(is_proposal(kind, data), kind == "query_suggestion", "{kind}");
+        }
+        let version = json!({"of": "abc12345", "versions": [{"text": "a"}, {"text": "b"}]});
+        assert!(is_proposal("text_document", version.clone()));
+        assert!(!is_proposal("table", version));
+        assert!(!is_proposal("query_suggestion", json!({"of": "abc12345"})));
     }
 
     #[test]

@@ -150,7 +150,7 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> Listed {
         EventBody::ConversationRead => {
             return changed(list.change(id, |conversation| conversation.unseen = false));
         }
-        EventBody::Waiting => {
+        EventBody::Waiting { .. } => {
             return changed(list.change(id, |conversation| {
                 conversation.waiting = true;
                 conversation.unseen = true;

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AskedCall, ConversationId, MessageId, Parameters, PayloadRef, RunError, RunStatus, Source,
-    SuggestedAction, SuggestedValue, Timestamp, ToolProgress, ToolStatus, Usage, flat::Fields,
+    AskedCall, Attachment, ConversationId, Interaction, Json, MessageId, Parameters, PayloadRef, RunError,
+    RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, ToolProgress, ToolStatus, Usage, Verdict,
+    flat::Fields,
 };
 
 /// A place in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.
@@ -24,6 +25,8 @@ impl Position {
 #[serde(try_from = "Fields")]
 pub struct Event {
     pub position: Position,
+    /// [`ConversationId::NONE`] for what concerns the person and no conversation.
+    #[serde(skip_serializing_if = "ConversationId::is_none")]
     pub conversation_id: ConversationId,
     /// The run that the event belongs to; `None` for what concerns the conversation as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,6 +59,9 @@ pub enum EventBody {
         expected_assistant_message_id: MessageId,
         parent_id: Option<MessageId>,
         text: String,
+        /// How the person said it.
+        #[serde(flatten)]
+        interaction: Interaction,
         created_at: Timestamp,
     },
     /// A run began: an answer to the message `parent_id`.
@@ -118,10 +124,16 @@ pub enum EventBody {
         /// What it has made for the panel.
         #[serde(skip_serializing_if = "Option::is_none")]
         payload: Option<PayloadRef>,
+        /// The files that it has given.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
         ended_at: Timestamp,
     },
     /// The run waits for a person: no task works on it until its questions are answered.
-    Waiting,
+    Waiting {
+        /// How long it was at work until then, in milliseconds.
+        worked_ms: u64,
+    },
     /// The model has made something for the panel, at this place of its answer.
     PayloadMade {
         node: usize,
@@ -132,21 +144,38 @@ pub enum EventBody {
     SuggestedValues { values: Vec<SuggestedValue> },
     /// What the person may want done next. It replaces what was suggested before.
     SuggestedActions { actions: Vec<SuggestedAction> },
+    /// A suggested action was taken on the page: it is not offered any more.
+    ActionTaken {
+        /// Which of the answer's actions.
+        index: usize,
+    },
+    /// A person has accepted or rejected something that was made for the panel.
+    PayloadJudged { payload_id: String, verdict: Verdict },
     /// Where the answer has it from. It replaces what was said before.
     Sources { sources: Vec<Source> },
     /// What the latest call of the model came to. It replaces what was said before.
     Usage(Usage),
+    /// The person's literature is another one: how, as `literature::Change`. It is read by those who show it.
+    LiteratureChanged { change: Json },
     /// The run ended: the model finished.
-    Complete { ended_at: Timestamp },
+    Complete {
+        ended_at: Timestamp,
+        /// How long it was at work since it began, was continued or had its last answer from a person, in milliseconds.
+        worked_ms: u64,
+    },
     /// The run ended: a person stopped it.
-    Cancelled { ended_at: Timestamp },
+    Cancelled { ended_at: Timestamp, worked_ms: u64 },
     /// The run ended: it failed or was interrupted (`status`).
     Error {
         status: RunStatus,
         error: RunError,
         message: String,
         ended_at: Timestamp,
+        worked_ms: u64,
     },
+    /// Something of what a person has set for themselves is another one, or of what is remembered of them. What it is is not in
+    /// the log: who shows it loads it.
+    SettingsChanged,
     /// What stood here was deleted; only its position is kept.
     Empty,
 }
@@ -174,10 +203,11 @@ impl EventBody {
 
     /// The last event of a run that ends with `status`.
     ///
-    /// `error` is what a failed or interrupted run tells the person.
-    pub fn ended(status: RunStatus, error: Option<RunError>, ended_at: Timestamp) -> Self {
+    /// `error` is what a failed or interrupted run tells the person. `worked_ms` is 0 if it
+    /// is not known how long it was at work.
+    pub fn ended(status: RunStatus, error: Option<RunError>, ended_at: Timestamp, worked_ms: u64) -> Self {
         match (status, error) {
-            (RunStatus::Stopped, _) => Self::Cancelled { ended_at },
+            (RunStatus::Stopped, _) => Self::Cancelled { ended_at, worked_ms },
             (status @ (RunStatus::Failed | RunStatus::Interrupted), error) => {
                 let error = error.unwrap_or_else(|| RunError {
                     code: status.as_str().into(),
@@ -189,9 +219,10 @@ impl EventBody {
                     message: error.message.clone(),
                     error,
                     ended_at,
+                    worked_ms,
                 }
             }
-            _ => Self::Complete { ended_at },
+            _ => Self::Complete { ended_at, worked_ms },
         }
     }
 }

@@ -14,9 +14,10 @@ use serde::{
 use uuid::Uuid;
 
 use super::{
-    AskedCall, AssistantMessage, ConversationId, ConversationList, ConversationSummary, Event, EventBody,
-    Json, Message, MessageBody, MessageId, Notice, OlderMessages, Parameters, Part, PayloadRef, Position,
-    RunError, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus, Transcript, Usage,
+    ApiToken, AskedCall, AssistantMessage, Attachment, AttachmentId, ConversationId, ConversationList,
+    ConversationSummary, Event, EventBody, Interaction, Json, Judged, Memory, MemoryId, Message, MessageBody,
+    MessageId, Notice, OlderMessages, PageContext, Parameters, Part, PayloadRef, Personal, Position,
+    RunError, RunStatus, Timestamp, TokenId, ToolCall, ToolProgress, ToolStatus, Transcript, Usage, Verdict,
     chat::{ModelInfo, ModelList},
     intent::Started,
     json,
@@ -42,6 +43,11 @@ pub struct Fields {
 }
 
 impl Fields {
+    /// All of them.
+    pub fn all(self) -> Vec<(String, Json)> {
+        self.fields
+    }
+
     /// Reads a field, if it is there. `null` is not.
     fn take<T: DeserializeOwned>(&mut self, name: &'static str) -> Option<T> {
         let read = json::read(self.remove(name)?.as_str().as_bytes());
@@ -122,12 +128,16 @@ blank! {
     bool: false,
     usize: 0,
     String: String::new(),
-    Json: Json::or_string("0"),
+    Json: Json::zero(),
     Position: Position(0),
     Timestamp: Timestamp(0),
     ConversationId: ConversationId(Uuid::nil()),
     MessageId: MessageId(Uuid::nil()),
+    AttachmentId: AttachmentId(Uuid::nil()),
+    MemoryId: MemoryId(Uuid::nil()),
+    TokenId: TokenId(Uuid::nil()),
     RunStatus: RunStatus::Failed,
+    Verdict: Verdict::Rejected,
     ToolStatus: ToolStatus::Unknown,
     RunError: RunError { code: String::new(), message: String::new(), hint: String::new() },
     PayloadRef: PayloadRef { payload_id: String::new(), kind: String::new(), summary: String::new() },
@@ -172,7 +182,7 @@ macro_rules! plain {
 plain! {
     Transcript {
         conversation_id, as_of, title, messages, elsewhere; model, earliest, active_leaf
-    } with deleted, parameters;
+    } with deleted, verdicts, parameters;
     OlderMessages { before, messages, elsewhere; earliest };
     Elsewhere { id, parent_id };
     ConversationList { as_of, conversations, has_more };
@@ -180,9 +190,15 @@ plain! {
     ModelList { models, problems; default } with can_search;
     ModelInfo { id, name, endpoint };
     Started { conversation_id, user_message_id, assistant_message_id };
+    PageContext { current_page; active_tab, active_subtab, query, page, article_id, stream_id } with results;
+    Judged { payload_id, verdict };
     ToolProgress { stage, message; progress, data };
     Parameters { ; temperature, thinking_level, max_completion_tokens };
     Usage { input_tokens, output_tokens, estimate; window } with estimated;
+    Attachment { id, name, media_type, bytes };
+    Personal { instructions, instructions_bytes, remembers, memories, tokens };
+    Memory { id, text, created_at };
+    ApiToken { id, name, beginning, created_at; expires_at, last_used_at };
 }
 
 impl TryFrom<Fields> for Event {
@@ -198,17 +214,29 @@ impl TryFrom<Fields> for Event {
             "conversation_read" => EventBody::ConversationRead,
             "conversation_deleted" => EventBody::ConversationDeleted,
             "leaf_selected" => fields!(flat => EventBody::LeafSelected { leaf_id }),
-            "user_message_saved" => fields!(flat => EventBody::UserMessageSaved {
-                user_message_id, expected_assistant_message_id, text, created_at; parent_id
-            }),
+            "user_message_saved" => {
+                let interaction = interaction(&mut flat);
+                fields!(flat => EventBody::UserMessageSaved {
+                    user_message_id, expected_assistant_message_id, text, created_at; parent_id
+                } with interaction)
+            }
             "run_started" => fields!(flat => EventBody::RunStarted { parent_id, model, created_at }),
             "run_continued" => fields!(flat => EventBody::RunContinued { created_at }),
             "status" => fields!(flat => EventBody::Status { message }),
             "thinking" => fields!(flat => EventBody::Thinking { node, part, offset, text }),
             "text_delta" => fields!(flat => EventBody::TextDelta { node, part, offset, text }),
-            "complete" => fields!(flat => EventBody::Complete { ended_at }),
-            "cancelled" => fields!(flat => EventBody::Cancelled { ended_at }),
-            "error" => fields!(flat => EventBody::Error { status, error, message, ended_at }),
+            "complete" => {
+                let worked_ms = worked(&mut flat);
+                fields!(flat => EventBody::Complete { ended_at } with worked_ms)
+            }
+            "cancelled" => {
+                let worked_ms = worked(&mut flat);
+                fields!(flat => EventBody::Cancelled { ended_at } with worked_ms)
+            }
+            "error" => {
+                let worked_ms = worked(&mut flat);
+                fields!(flat => EventBody::Error { status, error, message, ended_at } with worked_ms)
+            }
             "approval_requested" => EventBody::ApprovalRequested(asked(&mut flat)),
             "approval_answered" => {
                 fields!(flat => EventBody::ApprovalAnswered { index, tool_use_id, allowed })
@@ -226,13 +254,20 @@ impl TryFrom<Fields> for Event {
                 };
                 fields!(flat => EventBody::ToolProgress { index, tool_use_id, tool } with progress)
             }
-            "tool_complete" => fields!(flat => EventBody::ToolComplete {
-                index, tool_use_id, tool, label, status, output, ended_at; payload
-            }),
-            "waiting" => EventBody::Waiting,
+            "tool_complete" => {
+                let attachments = flat.take("attachments").unwrap_or_default();
+                fields!(flat => EventBody::ToolComplete {
+                    index, tool_use_id, tool, label, status, output, ended_at; payload
+                } with attachments)
+            }
+            "waiting" => EventBody::Waiting {
+                worked_ms: worked(&mut flat),
+            },
             "payload_made" => fields!(flat => EventBody::PayloadMade { node, part, payload }),
             "suggested_values" => fields!(flat => EventBody::SuggestedValues { values }),
             "suggested_actions" => fields!(flat => EventBody::SuggestedActions { actions }),
+            "action_taken" => fields!(flat => EventBody::ActionTaken { index }),
+            "payload_judged" => fields!(flat => EventBody::PayloadJudged { payload_id, verdict }),
             "sources" => fields!(flat => EventBody::Sources { sources }),
             "usage" => {
                 let estimated = flat.take("estimated").unwrap_or_default();
@@ -240,15 +275,26 @@ impl TryFrom<Fields> for Event {
                     input_tokens, output_tokens, estimate; window
                 } with estimated))
             }
+            "literature_changed" => fields!(flat => EventBody::LiteratureChanged { change }),
+            "settings_changed" => EventBody::SettingsChanged,
             "empty" => EventBody::Empty,
             _ => {
                 flat.blame(NotOurs::Unknown(kind));
                 EventBody::Empty
             }
         };
-        let event = fields!(flat => Self { position, conversation_id; message_id } with body);
+        let conversation_id = match body {
+            EventBody::SettingsChanged | EventBody::LiteratureChanged { .. } => ConversationId::NONE,
+            _ => flat.need("conversation_id"),
+        };
+        let event = fields!(flat => Self { position; message_id } with conversation_id, body);
         flat.finish(event)
     }
+}
+
+/// What older logs don't say.
+fn worked(flat: &mut Fields) -> u64 {
+    flat.take("worked_ms").unwrap_or_default()
 }
 
 fn asked(flat: &mut Fields) -> AskedCall {
@@ -281,14 +327,44 @@ fn body(flat: &mut Fields) -> MessageBody {
             let suggested_values = flat.take("suggested_values").unwrap_or_default();
             let suggested_actions = flat.take("suggested_actions").unwrap_or_default();
             let sources = flat.take("sources").unwrap_or_default();
+            let worked_ms = worked(flat);
             MessageBody::Assistant(fields!(flat => AssistantMessage {
                 model, status, nodes; activity, error, usage, ended_at
-            } with suggested_values, suggested_actions, sources))
+            } with suggested_values, suggested_actions, sources, worked_ms))
         }
-        "user" => fields!(flat => MessageBody::User { text }),
+        "user" => {
+            let interaction = interaction(flat);
+            fields!(flat => MessageBody::User { text } with interaction)
+        }
         _ => {
             flat.blame(NotOurs::Unknown(role));
-            MessageBody::User { text: String::new() }
+            MessageBody::User {
+                text: String::new(),
+                interaction: Interaction::TextInput,
+            }
+        }
+    }
+}
+
+impl TryFrom<Fields> for Interaction {
+    type Error = NotOurs;
+
+    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+        let interaction = interaction(&mut flat);
+        flat.finish(interaction)
+    }
+}
+
+/// Messages from before there were others say nothing of it: they were typed.
+fn interaction(flat: &mut Fields) -> Interaction {
+    let kind: Option<String> = flat.take("interaction_type");
+    match kind.as_deref() {
+        None | Some("text_input") => Interaction::TextInput,
+        Some("value_selected") => Interaction::ValueSelected,
+        Some("action_executed") => fields!(flat => Interaction::ActionExecuted { action; data }),
+        Some(_) => {
+            flat.blame(NotOurs::Unknown(kind.unwrap_or_default()));
+            Interaction::TextInput
         }
     }
 }
@@ -302,9 +378,13 @@ impl TryFrom<Fields> for Part {
             "thinking" => fields!(flat => Self::Thinking { text }),
             "text" => fields!(flat => Self::Text { text }),
             "payload" => fields!(flat => Self::Payload { payload }),
-            "tool_call" => Self::ToolCall(Box::new(fields!(flat => ToolCall {
-                tool_use_id, index, tool, input, label, status; detail, progress, output, payload, started_at, ended_at
-            }))),
+            "tool_call" => {
+                let attachments = flat.take("attachments").unwrap_or_default();
+                Self::ToolCall(Box::new(fields!(flat => ToolCall {
+                    tool_use_id, index, tool, input, label, status;
+                    detail, progress, output, payload, started_at, ended_at
+                } with attachments)))
+            }
             _ => {
                 flat.blame(NotOurs::Unknown(kind));
                 Self::Text { text: String::new() }
@@ -356,6 +436,15 @@ mod tests {
         }
     }
 
+    fn attachment() -> Attachment {
+        Attachment {
+            id: AttachmentId::new(),
+            name: "map.png".into(),
+            media_type: "image/png".into(),
+            bytes: 70,
+        }
+    }
+
     fn payload() -> PayloadRef {
         PayloadRef {
             payload_id: "abc12345".into(),
@@ -381,6 +470,29 @@ mod tests {
             estimate: 9,
             window: Some(100),
         }
+    }
+
+    fn pressed(data: Option<&str>) -> Interaction {
+        Interaction::ActionExecuted {
+            action: "save".into(),
+            data: data.map(Into::into),
+        }
+    }
+
+    fn said(interaction: Interaction) -> MessageBody {
+        MessageBody::User {
+            text: "hi".into(),
+            interaction,
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_of_it_was_typed_and_what_is_not_known_is_refused() {
+        let read = |json: &str| serde_json::from_str::<MessageBody>(json);
+        let old = read(r#"{"role":"user","text":"hi"}"#).unwrap();
+        assert_eq!(old, said(Interaction::TextInput));
+        assert!(read(r#"{"role":"user","text":"hi","interaction_type":"thought"}"#).is_err());
+        assert!(read(r#"{"role":"user","text":"hi","interaction_type":"action_executed"}"#).is_err());
     }
 
     #[test]
@@ -409,6 +521,7 @@ mod tests {
                 expected_assistant_message_id: MessageId::new(),
                 parent_id: None,
                 text: text.clone(),
+                interaction: pressed(Some("[1]")),
                 created_at: at,
             },
             EventBody::RunStarted {
@@ -456,9 +569,10 @@ mod tests {
                 status: ToolStatus::Failed,
                 output: text.clone(),
                 payload: Some(payload()),
+                attachments: vec![attachment()],
                 ended_at: at,
             },
-            EventBody::Waiting,
+            EventBody::Waiting { worked_ms: 7 },
             EventBody::SuggestedValues {
                 values: vec![SuggestedValue {
                     label: text.clone(),
@@ -471,21 +585,38 @@ mod tests {
                 payload: payload(),
             },
             EventBody::SuggestedActions { actions: Vec::new() },
+            EventBody::ActionTaken { index: 1 },
+            EventBody::PayloadJudged {
+                payload_id: text.clone(),
+                verdict: Verdict::Accepted,
+            },
             EventBody::Sources {
                 sources: vec![Source {
+                    number: 1,
                     title: text.clone(),
                     url: text.clone(),
                 }],
             },
             EventBody::Usage(usage()),
-            EventBody::Complete { ended_at: at },
-            EventBody::Cancelled { ended_at: at },
+            EventBody::LiteratureChanged {
+                change: Json::or_string(r#"{"article_removed":"11"}"#),
+            },
+            EventBody::Complete {
+                ended_at: at,
+                worked_ms: 1,
+            },
+            EventBody::Cancelled {
+                ended_at: at,
+                worked_ms: 2,
+            },
             EventBody::Error {
                 status: RunStatus::Failed,
                 error,
                 message: text,
                 ended_at: at,
+                worked_ms: 3,
             },
+            EventBody::SettingsChanged,
             EventBody::Empty,
         ];
         for body in bodies {
@@ -509,20 +640,28 @@ mod tests {
                 | EventBody::ToolStart { .. }
                 | EventBody::ToolProgress { .. }
                 | EventBody::ToolComplete { .. }
-                | EventBody::Waiting
+                | EventBody::Waiting { .. }
                 | EventBody::PayloadMade { .. }
                 | EventBody::SuggestedValues { .. }
                 | EventBody::SuggestedActions { .. }
+                | EventBody::ActionTaken { .. }
+                | EventBody::PayloadJudged { .. }
                 | EventBody::Sources { .. }
                 | EventBody::Usage(_)
+                | EventBody::LiteratureChanged { .. }
                 | EventBody::Complete { .. }
                 | EventBody::Cancelled { .. }
                 | EventBody::Error { .. }
+                | EventBody::SettingsChanged
                 | EventBody::Empty => {}
             }
+            let conversation_id = match body {
+                EventBody::SettingsChanged | EventBody::LiteratureChanged { .. } => ConversationId::NONE,
+                _ => ConversationId::new(),
+            };
             let event = Event {
                 position: Position(7),
-                conversation_id: ConversationId::new(),
+                conversation_id,
                 message_id: Some(id),
                 body,
             };
@@ -549,6 +688,7 @@ mod tests {
                 progress: Some(progress()),
                 output: Some("that".into()),
                 payload: None,
+                attachments: vec![attachment(), attachment()],
                 started_at: Some(Timestamp(1)),
                 ended_at: None,
             })),
@@ -556,12 +696,17 @@ mod tests {
         let mut answer = AssistantMessage::started("endpoint/model");
         answer.nodes.push(Node { parts });
         answer.usage = Some(usage());
+        answer.worked_ms = 12_345;
         answer.sources.push(Source {
+            number: 2,
             title: "title".into(),
             url: "https://example.org".into(),
         });
         for body in [
-            MessageBody::User { text: "hi".into() },
+            said(Interaction::TextInput),
+            said(Interaction::ValueSelected),
+            said(pressed(None)),
+            said(pressed(Some(r#"{"a": "\""}"#))),
             MessageBody::Assistant(answer),
         ] {
             let message = Message {
@@ -588,6 +733,46 @@ mod tests {
             assert_eq!(serde_json::from_slice::<Notice>(&written).unwrap(), notice);
             assert_eq!(json::read(&written), Ok(notice));
         }
+    }
+
+    #[test]
+    fn what_a_person_has_set_reads_back_as_what_was_written() {
+        let token = |end| ApiToken {
+            id: TokenId::new(),
+            name: "script".into(),
+            beginning: "parlor_1234".into(),
+            created_at: Timestamp(1),
+            expires_at: end,
+            last_used_at: None,
+        };
+        let personal = Personal {
+            instructions: "Be \"kind\".".into(),
+            instructions_bytes: 10,
+            remembers: true,
+            memories: vec![Memory {
+                id: MemoryId::new(),
+                text: "likes tea".into(),
+                created_at: Timestamp(2),
+            }],
+            tokens: vec![token(None), token(Some(Timestamp(3)))],
+        };
+        let written = serde_json::to_vec(&personal).unwrap();
+        assert_eq!(json::read(&written), Ok(personal));
+    }
+
+    #[test]
+    fn only_what_concerns_no_conversation_names_none() {
+        let changed = Event {
+            position: Position(7),
+            conversation_id: ConversationId::NONE,
+            message_id: None,
+            body: EventBody::SettingsChanged,
+        };
+        let json = serde_json::json!({ "position": 7, "type": "settings_changed" });
+        assert_eq!(serde_json::to_value(&changed).unwrap(), json);
+        let json = serde_json::json!({ "position": 7, "type": "conversation_read" });
+        let error = serde_json::from_value::<Event>(json).unwrap_err();
+        assert_eq!(error.to_string(), "the field `conversation_id` is missing");
     }
 
     #[test]

@@ -60,13 +60,38 @@ id!(
     MessageId
 );
 id!(
+    /// A file that a tool has given.
+    AttachmentId
+);
+id!(
     /// One thing that is remembered of a person.
     MemoryId
+);
+id!(
+    /// One call of a model, as the diagnostics know it.
+    CallId
+);
+id!(
+    /// A stream of research: a query that is kept.
+    StreamId
+);
+id!(
+    /// An API token; not the token itself.
+    TokenId
 );
 id!(
     /// One intent of a person (send, regenerate …). The same id twice does it once.
     IntentId
 );
+
+impl ConversationId {
+    /// Stands in events that are about no conversation. On the wire there is none then.
+    pub const NONE: Self = Self(Uuid::nil());
+
+    pub fn is_none(&self) -> bool {
+        *self == Self::NONE
+    }
+}
 
 impl UserId {
     /// The one user there is until there are accounts.

@@ -3,7 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationId, IntentId, MessageId, flat::Fields, parameters::AskedParameters};
+use super::{
+    ConversationId, IntentId, Interaction, MessageId, PageContext, Verdict, flat::Fields,
+    parameters::AskedParameters,
+};
 
 /// Send a message and have it answered. Makes the conversation if there is none with that id yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +24,12 @@ pub struct SendMessage {
     /// How the model is to be asked from now on in this conversation; without it, as before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<AskedParameters>,
+    /// How the person said it.
+    #[serde(default)]
+    pub interaction: Interaction,
+    /// What the person is looking at, if it is not the conversation alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<PageContext>,
 }
 
 /// Have a conversation's model asked in another way from now on.
@@ -67,6 +76,26 @@ impl ApprovalAnswer {
     pub fn allows(self) -> bool {
         self != Self::Deny
     }
+}
+
+/// Accept or reject something that was made for the panel. The first verdict stays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judge {
+    pub intent_id: IntentId,
+    pub conversation_id: ConversationId,
+    pub payload_id: String,
+    pub verdict: Verdict,
+}
+
+/// A suggested action was taken on the page: it is not offered any more, in no tab.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakeAction {
+    pub intent_id: IntentId,
+    pub conversation_id: ConversationId,
+    /// The answer that suggests it.
+    pub message_id: MessageId,
+    /// Which of its actions.
+    pub index: usize,
 }
 
 /// What became of an intent that starts a run.

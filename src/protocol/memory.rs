@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Timestamp, id::MemoryId};
+use super::{Timestamp, flat::Fields, id::MemoryId};
 
 /// One thing that is remembered, in the model's words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields")]
 pub struct Memory {
     pub id: MemoryId,
     pub text: String,

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    MessageId, PayloadRef, Source, SuggestedAction, SuggestedValue, Timestamp, ToolCall, ToolStatus, Usage,
-    flat::Fields,
+    Interaction, MessageId, PayloadRef, Source, SuggestedAction, SuggestedValue, Timestamp, ToolCall,
+    ToolStatus, Usage, flat::Fields,
 };
 
 /// One message of a conversation.
@@ -26,7 +26,11 @@ pub struct Message {
 #[allow(clippy::large_enum_variant)]
 pub enum MessageBody {
     /// Written by the person.
-    User { text: String },
+    User {
+        text: String,
+        #[serde(flatten)]
+        interaction: Interaction,
+    },
     /// Produced by a run.
     Assistant(AssistantMessage),
 }
@@ -60,6 +64,14 @@ pub struct AssistantMessage {
     /// When the run ended; `None` while it has not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
+    /// How long the run has been at work, in milliseconds, as far as it was said: what a crash broke off, and the time for which it
+    /// waited for a person, are no part of it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub worked_ms: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The output of one model call.
@@ -203,6 +215,7 @@ impl AssistantMessage {
             sources: Vec::new(),
             usage: None,
             ended_at: None,
+            worked_ms: 0,
         }
     }
 
@@ -270,6 +283,16 @@ impl AssistantMessage {
         parts.filter_map(|part| match part {
             Part::ToolCall(call) => Some(&mut **call),
             Part::Thinking { .. } | Part::Text { .. } | Part::Payload { .. } => None,
+        })
+    }
+
+    /// All that was made for the panel.
+    pub fn payloads(&self) -> impl Iterator<Item = &PayloadRef> {
+        let parts = self.nodes.iter().flat_map(|node| &node.parts);
+        parts.filter_map(|part| match part {
+            Part::ToolCall(call) => call.payload.as_ref(),
+            Part::Payload { payload } => Some(payload),
+            Part::Thinking { .. } | Part::Text { .. } => None,
         })
     }
 

@@ -4,18 +4,24 @@
 //! Serde only, no business logic, no I/O; compiled for the server and for the browser. What an event
 //! *means* is here ([`transcript`], [`conversation_list`]) and nowhere else.
 
+pub mod attachment;
 pub mod chat;
+pub mod context;
 pub mod conversation_list;
+pub mod diagnostics;
 pub mod event;
 mod flat;
 pub mod id;
 pub mod intent;
+pub mod interaction;
 pub mod json;
+pub mod literature;
 pub mod memory;
 pub mod message;
 pub mod panel;
 pub mod parameters;
 pub mod payload;
+pub mod personal;
 pub mod sorted;
 pub mod sse;
 pub mod suggestion;
@@ -24,9 +30,14 @@ pub mod tool;
 pub mod transcript;
 pub mod usage;
 
+pub use attachment::Attachment;
+pub use context::PageContext;
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use event::{Event, EventBody, Notice, Position};
-pub use id::{ConversationId, IntentId, MemoryId, MessageId, UserId};
+pub use id::{
+    AttachmentId, CallId, ConversationId, IntentId, MemoryId, MessageId, StreamId, TokenId, UserId,
+};
+pub use interaction::Interaction;
 pub use json::Json;
 pub use memory::Memory;
 pub use message::{
@@ -34,7 +45,8 @@ pub use message::{
 };
 pub use panel::PanelView;
 pub use parameters::{AskedParameters, Parameters, ThinkingLevel};
-pub use payload::{Payload, PayloadRef};
+pub use payload::{Judged, Payload, PayloadRef, Verdict};
+pub use personal::{ApiToken, NewToken, Personal};
 pub use suggestion::{ActionHandler, ActionStyle, Source, SuggestedAction, SuggestedValue};
 pub use time::Timestamp;
 pub use tool::{AskedCall, Fraction, ToolCall, ToolProgress, ToolStatus};

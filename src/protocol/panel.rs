@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct PanelView {
     /// One line about it.
     pub summary: String,
+    /// The person may accept or reject it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_proposal: bool,
     pub body: PanelBody,
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Json;
+use super::{Json, flat::Fields};
 
 /// A payload as messages know it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,32 @@ pub struct Payload {
     pub kind: String,
     pub summary: String,
     pub data: Json,
+}
+
+/// What a person thinks of something that was proposed to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Accepted,
+    Rejected,
+}
+
+impl Verdict {
+    /// The name on the wire and in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Rejected => "rejected",
+        }
+    }
+}
+
+/// A payload that a person has judged. The first verdict stays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields")]
+pub struct Judged {
+    pub payload_id: String,
+    pub verdict: Verdict,
 }
 
 impl Payload {

@@ -24,6 +24,9 @@ pub struct SuggestedAction {
     pub data: Option<String>,
     #[serde(default)]
     pub style: ActionStyle,
+    /// Somebody has taken it already.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub taken: bool,
 }
 
 /// Who performs an action.
@@ -51,6 +54,9 @@ pub enum ActionStyle {
 /// whether its address may be a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
+    /// By which the text cites it, as in `[1]`: its place among those that the model named, of which some may be left out.
+    #[serde(default)]
+    pub number: usize,
     #[serde(default)]
     pub title: String,
     pub url: String,
@@ -69,6 +75,7 @@ mod tests {
             handler: ActionHandler::Server,
             data: Some(r#"{"weight":0.5}"#.into()),
             style: ActionStyle::Primary,
+            taken: false,
         };
         let wire = serde_json::to_string(&action).unwrap();
         assert_eq!(json::read::<SuggestedAction>(wire.as_bytes()), Ok(action));
@@ -83,6 +90,7 @@ mod tests {
             handler: ActionHandler::Client,
             data: None,
             style: ActionStyle::Secondary,
+            taken: false,
         };
         assert_eq!(json::read::<SuggestedAction>(wire), Ok(action));
     }

@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{PayloadRef, Timestamp, flat::Fields, json::Json};
+use super::{
+    Attachment, PayloadRef, Timestamp,
+    flat::Fields,
+    json::{self, Json},
+};
 
 /// A call of a tool, as a part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -30,10 +34,21 @@ pub struct ToolCall {
     /// What it has made for the panel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<PayloadRef>,
+    /// The files that it has given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
+}
+
+impl ToolCall {
+    /// The arguments by their names, in their order. None if they are no object.
+    pub fn arguments(&self) -> Vec<(String, Json)> {
+        let fields = json::read::<Fields>(self.input.as_str().as_bytes());
+        fields.map(Fields::all).unwrap_or_default()
+    }
 }
 
 /// A call that the model asks for, and where it stands in its answer.
@@ -66,6 +81,7 @@ impl AskedCall {
             progress: None,
             output: None,
             payload: None,
+            attachments: Vec::new(),
             started_at,
             ended_at: None,
         }

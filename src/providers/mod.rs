@@ -64,6 +64,24 @@ pub enum FinishReason {
 pub struct Usage {
     pub input_tokens: u64,
     pub output_tokens: u64,
+    /// What it costs, if the server says so.
+    pub cost: Option<Cost>,
+}
+
+/// Money, in billionths of a US dollar: a token costs millionths, and sums must not depend on their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cost(pub u64);
+
+impl Cost {
+    /// What is not a price, or none that anyone could pay, is nothing.
+    pub fn from_dollars(dollars: f64) -> Option<Self> {
+        let nanos = (dollars * 1e9).round();
+        (0.0..1e18).contains(&nanos).then_some(Self(nanos as u64))
+    }
+
+    pub fn dollars(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
 }
 
 /// A call of a model.
@@ -162,6 +180,15 @@ pub enum ModelErrorKind {
     Broken,
 }
 
+/// What a call sends, and where to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sent {
+    /// The endpoint's address without user info and query; empty if nothing leaves Parlor.
+    pub address: String,
+    /// The body of the request, an object.
+    pub body: serde_json::Map<String, serde_json::Value>,
+}
+
 /// The events of one call. Dropping it ends the call.
 pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelEvent, ModelError>> + Send>>;
 
@@ -178,6 +205,10 @@ pub trait Endpoint: fmt::Debug + Send + Sync {
     async fn context_window(&self, _model: &str) -> Option<usize> {
         None
     }
+
+    /// What [`call`](Self::call) would send, for who wants to know; nothing that is secret is in it. `model` is the model's name
+    /// here.
+    fn sends(&self, model: &str, request: &ModelRequest) -> Sent;
 
     /// Calls a model. The stream ends after [`ModelEvent::Finished`] or an error.
     ///

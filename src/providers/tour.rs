@@ -4,11 +4,12 @@
 
 use std::{collections::VecDeque, time::Duration};
 
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::{
     Endpoint, FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelMessage, ModelRequest, ModelStream,
-    ThinkFilter,
+    Sent, ThinkFilter,
 };
 use crate::protocol::{RunError, chat::ModelInfo};
 
@@ -65,6 +66,20 @@ impl Endpoint for Tour {
 
     async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
         Ok(vec![info()])
+    }
+
+    fn sends(&self, _: &str, request: &ModelRequest) -> Sent {
+        let user = request.messages.iter().rev().find_map(|message| match message {
+            ModelMessage::User(text) => Some(text.as_str()),
+            _ => None,
+        });
+        // All that it looks at.
+        let messages = user.map(|text| json!({ "role": "user", "content": text }));
+        let messages = messages.into_iter().collect();
+        Sent {
+            address: String::new(),
+            body: [("messages".to_owned(), messages)].into_iter().collect(),
+        }
     }
 
     async fn call(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {

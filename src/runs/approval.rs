@@ -3,7 +3,7 @@
 use super::{Runs, StartError, unavailable};
 use crate::{
     journal::JournalError,
-    protocol::{ToolStatus, UserId, intent::ApprovalAnswer},
+    protocol::UserId,
     storage::{Approval, Change, Refusal, RunKey},
 };
 
@@ -23,19 +23,7 @@ impl Runs {
             .assistant()
             .into_iter()
             .flat_map(|answer| answer.tool_calls());
-        let call = calls.find(|call| call.index == index).ok_or_else(not_found)?;
-        if call.status != ToolStatus::Waiting {
-            return Ok(());
-        }
-        if answer == ApprovalAnswer::Always {
-            let tool = call.tool.clone();
-            let allow = Change::AllowTool {
-                user_id,
-                conversation_id,
-                tool,
-            };
-            self.0.journal.submit(allow).await?;
-        }
+        calls.find(|call| call.index == index).ok_or_else(not_found)?;
         let key = RunKey {
             user_id,
             conversation_id,

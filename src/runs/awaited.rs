@@ -15,7 +15,7 @@ use crate::{
 pub(super) enum Awaited {
     Nothing,
     /// That it is known what to ask.
-    Request(BoxFuture<'static, (ModelRequest, Meter)>, Arc<Models>),
+    Request(BoxFuture<'static, (ModelRequest, Meter)>),
     /// The model server to accept the call.
     Call(BoxFuture<'static, Result<Answer, ModelError>>),
     /// The next event of the answer.
@@ -24,19 +24,25 @@ pub(super) enum Awaited {
     Retry(Pin<Box<Sleep>>),
 }
 
+/// What comes of waiting.
+pub(super) enum Happened {
+    /// The run hears of it.
+    Heard(Input),
+    /// It is known what to ask. Nothing is waited for until it is asked.
+    Ready(ModelRequest, Meter),
+}
+
 /// What comes of a model's answer.
 type Answer = BoxStream<'static, Input>;
 
 impl Awaited {
-    /// Calls a model once it is known with what. The request names it as `endpoint/model`.
-    pub fn request(
-        models: Arc<Models>,
-        request: impl Future<Output = (ModelRequest, Meter)> + Send + 'static,
-    ) -> Self {
-        Self::Request(Box::pin(request), models)
+    /// Waits until it is known what to ask a model.
+    pub fn request(request: impl Future<Output = (ModelRequest, Meter)> + Send + 'static) -> Self {
+        Self::Request(Box::pin(request))
     }
 
-    fn call(models: Arc<Models>, mut request: ModelRequest, mut meter: Meter) -> Self {
+    /// Calls a model. The request names it as `endpoint/model`.
+    pub fn call(models: Arc<Models>, mut request: ModelRequest, mut meter: Meter) -> Self {
         Self::Call(Box::pin(async move {
             let (endpoint, model) = models.resolve(&request.model)?;
             request.model = model;
@@ -58,21 +64,23 @@ impl Awaited {
         matches!(self, Self::Call(_) | Self::Stream(_))
     }
 
-    /// What comes of it; nothing if it now waits for something else.
-    pub async fn happens(&mut self) -> Option<Input> {
+    pub async fn happens(&mut self) -> Happened {
         loop {
-            match self {
+            let input = match self {
                 Self::Nothing => return pending().await,
-                Self::Request(request, models) => {
+                Self::Request(request) => {
                     let (request, meter) = request.await;
-                    *self = Self::call(models.clone(), request, meter);
-                    return None;
+                    *self = Self::Nothing;
+                    return Happened::Ready(request, meter);
                 }
                 Self::Call(call) => match call.await {
-                    Ok(stream) => *self = Self::Stream(stream),
+                    Ok(stream) => {
+                        *self = Self::Stream(stream);
+                        continue;
+                    }
                     Err(error) => {
                         *self = Self::Nothing;
-                        return Some(Input::Failed(error));
+                        Input::Failed(error)
                     }
                 },
                 Self::Stream(stream) => {
@@ -81,14 +89,15 @@ impl Awaited {
                     {
                         *self = Self::Nothing;
                     }
-                    return Some(input);
+                    input
                 }
                 Self::Retry(sleep) => {
                     sleep.await;
                     *self = Self::Nothing;
-                    return Some(Input::Waited);
+                    Input::Waited
                 }
-            }
+            };
+            return Happened::Heard(input);
         }
     }
 }

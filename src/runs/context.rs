@@ -20,6 +20,7 @@ use super::{
         tokens::{self, Scale},
     },
     meter::Meter,
+    workshop::Desk,
 };
 use crate::{
     clock,
@@ -94,9 +95,10 @@ impl Context {
         prompt: &str,
         history: &[Message],
         begun: &AssistantMessage,
+        desk: &Desk,
         tools: Vec<ToolSpec>,
     ) -> Call {
-        let conversation = Conversation::new(prompt, history, begun, self.clock.as_ref());
+        let conversation = Conversation::new(prompt, history, begun, desk, self.clock.as_ref());
         Call {
             model: begun.model.clone(),
             conversation,

@@ -2,24 +2,34 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{sync::oneshot, time::Instant};
+use futures::FutureExt;
+use tokio::{
+    sync::oneshot,
+    time::{Instant, sleep},
+};
 
 use super::{
     Inner,
     allowed::Allowed,
     at_work::{Answer, Place},
-    awaited::Awaited,
+    awaited::{Awaited, Happened},
     context::Context,
+    meter::Meter,
+    recorder::Recorder,
     working::Working,
+    workshop::{self, Desk},
 };
 use crate::{
     agent::{Agent, Effect, Input, Timeout},
     clock,
     journal::JournalError,
-    pages::{self, Known},
-    protocol::{AssistantMessage, EventBody, Message, MessageBody, ToolStatus, intent::ApprovalAnswer},
-    providers::ModelEvent,
-    storage::{Change, PageSize, RunKey, Storage, StorageError},
+    pages::{self, Instructions, Known, interactions},
+    protocol::{
+        AssistantMessage, EventBody, Message, MessageBody, MessageId, RunStatus, ToolStatus, UserId,
+        intent::ApprovalAnswer,
+    },
+    providers::{ModelEvent, ModelRequest},
+    storage::{Change, Looking, PageSize, RunKey, Storage, StorageError},
 };
 
 /// After so many events, or a tenth of all if that is more, what a run has come to is stored in one piece: whoever opens a
@@ -28,8 +38,30 @@ const STORE_AFTER: usize = 1000;
 
 /// Drives a run until it ends or waits for a person, which is committed when this returns.
 pub(super) async fn drive(runs: &Inner, run: RunKey, place: &mut Place) {
+    wait_for_tools(runs, run, place).await;
     if let Some(driver) = Driver::prepare(runs, run).await {
         driver.drive(place).await;
+    }
+}
+
+/// The first runs after a start wait a little for tools that are still to come.
+async fn wait_for_tools(runs: &Inner, run: RunKey, place: &Place) {
+    let settled = runs.tools.settled();
+    tokio::pin!(settled);
+    if settled.as_mut().now_or_never().is_some() {
+        return;
+    }
+    let message = "Waiting for tools...".into();
+    runs.journal
+        .append(run, vec![EventBody::Status { message }])
+        .await;
+    tokio::select! {
+        () = settled => {}
+        () = sleep(seconds(runs.timeouts.mcp_start_seconds)) => {
+            tracing::warn!("an answer is begun without the tools of MCP servers that have not listed them yet");
+        }
+        () = place.stop.cancelled() => {}
+        () = runs.shutdown.cancelled() => {}
     }
 }
 
@@ -40,12 +72,14 @@ struct Driver<'a> {
     agent: Agent,
     toolbox: Arc<Allowed>,
     context: Arc<Context>,
+    desk: Arc<Desk>,
     /// The messages that lead to it, oldest first.
     history: Vec<Message>,
     /// What the model is told before all else.
     prompt: String,
     awaited: Awaited,
     working: Working,
+    recorder: Recorder,
     deadline: Instant,
     /// Bytes that the model has produced.
     produced: usize,
@@ -62,33 +96,67 @@ impl<'a> Driver<'a> {
     async fn prepare(runs: &'a Inner, run: RunKey) -> Option<Self> {
         let read = || read(&*runs.storage, run);
         let (answer, history) = runs.insist("a run's conversation", read).await??;
-        let offer = runs.tools.offer();
+        // It was stopped before it came to its turn.
+        if answer.status != RunStatus::Running {
+            return None;
+        }
+        let question = history.last().map(|message| message.id);
+        let read = || looking(&*runs.storage, run.user_id, question);
+        let looking = runs.insist("what the person looked at", read).await?;
+        let here = runs
+            .pages
+            .resolve(looking.as_ref().map(|looking| &looking.context));
+        let offer = runs.tools.offer_with(&here.tools);
         let read = || runs.storage.payloads(run.user_id, run.conversation_id);
         let payloads = runs.insist("what was made in a conversation", read).await?;
+        let read = || runs.storage.verdicts(run.user_id, run.conversation_id);
+        let verdicts = runs.insist("what was judged in a conversation", read).await?;
+        let storage = &*runs.storage;
+        let read = || workshop::made(storage, run.user_id, run.conversation_id, &history, &answer);
+        let made = runs.insist("what the model made", read).await?;
+        let desk = Desk::new(here.payloads, here.actions, runs.limits.payload_bytes, made);
+        let read = || runs.storage.instructions(run.user_id);
+        let person = runs.insist("a person's instructions", read).await?;
         let prompt = pages::system_prompt(
-            &pages::CHAT,
+            here.page,
             &Known {
                 now: clock::now(),
+                looking: looking.as_ref(),
+                interactions: &interactions(&history),
                 payloads: &payloads,
+                verdicts: &verdicts,
                 tools: &offer.specs(),
-                instructions: &runs.agent.instructions,
+                written: &desk.payloads,
+                actions: &desk.actions,
+                instructions: Instructions {
+                    server: &runs.agent.instructions,
+                    person: &person,
+                },
             },
         );
         let read = || runs.storage.allowed_tools(run.user_id, run.conversation_id);
         let always = runs.insist("what is allowed in a conversation", read).await?;
         let toolbox = Arc::new(Allowed::new(offer, always));
+        let desk = Arc::new(desk);
         let read = || runs.storage.terms(run);
         let terms = runs.insist("how a run's model is called", read).await?;
         Some(Self {
             runs,
             run,
-            agent: Agent::new(answer, toolbox.clone(), runs.agent.max_iterations),
+            agent: Agent::new(answer, toolbox.clone(), runs.agent.max_iterations).at(desk.clone()),
             toolbox,
             context: Arc::new(Context::new(runs, run, terms)),
+            desk,
             history,
             prompt,
             awaited: Awaited::Nothing,
-            working: Working::new(run, runs.journal.clone(), runs.limits.payload_bytes),
+            working: Working::new(run, runs.journal.clone(), runs.limits.clone()),
+            recorder: Recorder::new(
+                run,
+                runs.journal.clone(),
+                runs.models.clone(),
+                runs.recording.clone(),
+            ),
             deadline: Instant::now() + seconds(runs.timeouts.run_seconds),
             produced: 0,
             logged: 0,
@@ -104,10 +172,15 @@ impl<'a> Driver<'a> {
                 match effect {
                     Effect::Log(event) => {
                         self.logged += 1;
+                        self.recorder.logs(&event);
                         self.runs.journal.append(self.run, vec![event]).await;
                     }
+                    Effect::Keep(payload) => self.runs.journal.keep(self.run, payload).await,
                     Effect::Call { with_tools } => self.call(with_tools),
-                    Effect::Wait(wait) => self.awaited = Awaited::retry(wait),
+                    Effect::Wait(wait) => {
+                        self.recorder.waits();
+                        self.awaited = Awaited::retry(wait);
+                    }
                     Effect::Run { index, tool, input } => {
                         let offered = self.toolbox.offer().get(&tool);
                         self.working.begin(index, tool, offered, input);
@@ -116,6 +189,7 @@ impl<'a> Driver<'a> {
                     Effect::End(event) => return self.end(event).await,
                 }
             }
+            self.recorder.keep_up().await;
             if let Some(answered) = self.answered.take() {
                 tell_when_committed(self.runs, self.run, answered);
             }
@@ -127,6 +201,7 @@ impl<'a> Driver<'a> {
                     .await;
             }
             input = self.next_input(place).await;
+            self.recorder.heard(&input);
             if let Input::Model(event) = &input {
                 self.produced += length(event);
                 if self.produced > self.runs.limits.answer_bytes {
@@ -136,16 +211,27 @@ impl<'a> Driver<'a> {
         }
     }
 
+    /// Goes on with the answer: first it is found out what there is room for.
     fn call(&mut self, with_tools: bool) {
         let tools = if with_tools {
             self.toolbox.offer().specs()
         } else {
             Vec::new()
         };
-        let call = self
-            .context
-            .call(&self.prompt, &self.history, self.agent.message(), tools);
-        self.awaited = Awaited::request(self.runs.models.clone(), self.context.clone().prepare(call));
+        let call = self.context.call(
+            &self.prompt,
+            &self.history,
+            self.agent.message(),
+            &self.desk,
+            tools,
+        );
+        self.awaited = Awaited::request(self.context.clone().prepare(call));
+    }
+
+    /// Asks the model this.
+    async fn ask(&mut self, request: ModelRequest, meter: Meter) {
+        self.recorder.calls(&request).await;
+        self.awaited = Awaited::call(self.runs.models.clone(), request, meter);
     }
 
     async fn next_input(&mut self, place: &mut Place) -> Input {
@@ -172,20 +258,35 @@ impl<'a> Driver<'a> {
             () = self.runs.shutdown.cancelled() => Input::ShutDown,
             // Before the model: one that always has something to say would never let it come to its turn.
             () = tokio::time::sleep_until(self.deadline) => Input::TimedOut(Timeout::Run(run_limit)),
-            Some(answer) = place.answers.recv() => self.answer(answer),
+            Some(answer) = place.answers.recv() => self.answer(answer).await,
             input = self.working.happens() => input,
-            happened = self.awaited.happens() => return happened,
+            happened = self.awaited.happens() => match happened {
+                Happened::Heard(input) => input,
+                Happened::Ready(request, meter) => {
+                    self.ask(request, meter).await;
+                    return None;
+                }
+            },
             () = tokio::time::sleep(limit), if self.awaited.is_model() => {
                 Input::TimedOut(patience)
             }
         })
     }
 
-    fn answer(&mut self, Answer { index, answer, done }: Answer) -> Input {
+    /// The first answer counts: only what still waits is allowed by it.
+    async fn answer(&mut self, Answer { index, answer, done }: Answer) -> Input {
         let mut calls = self.agent.message().tool_calls();
         let asked = calls.find(|call| call.index == index && call.status == ToolStatus::Waiting);
         if let (ApprovalAnswer::Always, Some(call)) = (answer, asked) {
             self.toolbox.allow(&call.tool);
+            let allow = Change::AllowTool {
+                user_id: self.run.user_id,
+                conversation_id: self.run.conversation_id,
+                tool: call.tool.clone(),
+            };
+            if let Err(error) = self.runs.journal.submit(allow).await {
+                tracing::warn!(%error, "a tool is allowed for this answer only");
+            }
         }
         self.answered = Some(done);
         Input::Answered {
@@ -195,6 +296,7 @@ impl<'a> Driver<'a> {
     }
 
     async fn pause(mut self, event: EventBody) {
+        self.recorder.ends(&event).await;
         let pause = Change::Pause {
             run: self.run,
             events: vec![event],
@@ -212,6 +314,7 @@ impl<'a> Driver<'a> {
         crash_point!("runs::ending");
         // What a tool still does must not come after the end.
         self.working.shut_down().await;
+        self.recorder.ends(&event).await;
         let end = Change::End {
             run: self.run,
             events: vec![event],
@@ -266,6 +369,19 @@ async fn read(
         .older_messages(run.user_id, conversation_id, run.message_id, PageSize::WHOLE)
         .await?;
     Ok(history.map(|history| (answer, history.messages)))
+}
+
+/// What the person looked at when they wrote the message that the run answers: it is told of it, and has its tools, however late
+/// it is answered.
+async fn looking(
+    storage: &dyn Storage,
+    user_id: UserId,
+    question: Option<MessageId>,
+) -> Result<Option<Looking>, StorageError> {
+    match question {
+        Some(question) => storage.looking(user_id, question).await,
+        None => Ok(None),
+    }
 }
 
 fn length(event: &ModelEvent) -> usize {

@@ -1,8 +1,7 @@
 //! What the model is shown: the branch of the conversation that leads to the run, and what the run has already said and done.
 
-use std::collections::HashSet;
-
 use self::metadata::{Clock, neutral};
+use super::workshop::Desk;
 use crate::{
     protocol::{AssistantMessage, Message, MessageBody, MessageId, PieceKind, ToolCall, ToolStatus},
     providers::{ModelMessage, ToolUse},
@@ -51,7 +50,13 @@ impl Turn {
 impl Conversation {
     /// What there is to show for an answer that has come to `begun`. `history` leads to it, oldest first, and ends with the
     /// question.
-    pub fn new(prompt: &str, history: &[Message], begun: &AssistantMessage, clock: Option<&Clock>) -> Self {
+    pub fn new(
+        prompt: &str,
+        history: &[Message],
+        begun: &AssistantMessage,
+        desk: &Desk,
+        clock: Option<&Clock>,
+    ) -> Self {
         let prompt = match clock {
             Some(_) => format!("{prompt}\n\n# Metadata\n\n{}", metadata::EXPLANATION),
             None => prompt.to_owned(),
@@ -70,11 +75,11 @@ impl Conversation {
                 }),
             }
             if let Some(turn) = turns.last_mut() {
-                shown(message, &metadata.unwrap_or_default(), &mut turn.messages);
+                shown(message, desk, &metadata.unwrap_or_default(), &mut turn.messages);
             }
         }
         let mut latest = turns.pop().map(|turn| turn.messages).unwrap_or_default();
-        said_and_done(begun, true, &mut latest);
+        said_and_done(begun, desk, true, &mut latest);
         go_on(&mut latest, begun);
         Self {
             prompt,
@@ -128,22 +133,22 @@ impl Conversation {
             (Some(earlier), _) => messages.insert(1, ModelMessage::User(earlier)),
             (None, _) => {}
         }
-        tell_apart(&mut messages);
+        number_calls(&mut messages);
         messages
     }
 }
 
 /// A message of the history, with its metadata before its text.
-fn shown(message: &Message, metadata: &str, messages: &mut Vec<ModelMessage>) {
+fn shown(message: &Message, desk: &Desk, metadata: &str, messages: &mut Vec<ModelMessage>) {
     let answer = match &message.body {
-        MessageBody::User { text } => {
+        MessageBody::User { text, .. } => {
             messages.push(ModelMessage::User([metadata, &*neutral(text)].concat()));
             return;
         }
         MessageBody::Assistant(answer) => answer,
     };
     let begin = messages.len();
-    said_and_done(answer, false, messages);
+    said_and_done(answer, desk, false, messages);
     // Before the last of its texts: what comes earlier stays as it was while it was made, for servers that remember that.
     let text_of = |message: &mut ModelMessage| match message {
         ModelMessage::Assistant { text, .. } => Some(std::mem::take(text)),
@@ -158,12 +163,23 @@ fn shown(message: &Message, metadata: &str, messages: &mut Vec<ModelMessage>) {
     }
 }
 
-/// What a run has said, and what its tools have given; with what it thought before it asked for them, if that is wanted.
-fn said_and_done(assistant: &AssistantMessage, with_thinking: bool, messages: &mut Vec<ModelMessage>) {
+/// What a run has said, and what its tools have given; with what it thought before it asked for them, if that is wanted. What it
+/// has made for the panel stands where it wrote it, as `desk` knows it.
+fn said_and_done(
+    assistant: &AssistantMessage,
+    desk: &Desk,
+    with_thinking: bool,
+    messages: &mut Vec<ModelMessage>,
+) {
     let mut turn = Said::default();
     for piece in assistant.pieces() {
         match piece.kind {
-            PieceKind::Payload(_) => {}
+            PieceKind::Payload(payload) => {
+                if let Some(written) = desk.as_written(&payload.payload_id) {
+                    turn.ends_before(piece.key.0, messages);
+                    turn.say(&written);
+                }
+            }
             PieceKind::Thinking => {
                 turn.ends_before(piece.key.0, messages);
                 if with_thinking {
@@ -265,7 +281,7 @@ fn go_on(branch: &mut Vec<ModelMessage>, begun: &AssistantMessage) {
         .take_while(|piece| !matches!(piece.kind, PieceKind::Tool(_)));
     let mut thoughts = Vec::new();
     for piece in since_tools {
-        if piece.kind == PieceKind::Text {
+        if matches!(piece.kind, PieceKind::Text | PieceKind::Payload(_)) {
             branch.push(ModelMessage::User(GO_ON.into()));
             return;
         }
@@ -286,27 +302,24 @@ fn go_on(branch: &mut Vec<ModelMessage>, begun: &AssistantMessage) {
     }
 }
 
-/// Gives each call an id of its own: a model that counts its calls from 1 does so in every answer.
-fn tell_apart(messages: &mut [ModelMessage]) {
-    let mut used: HashSet<String> = HashSet::new();
-    let mut renamed: Vec<(String, String)> = Vec::new();
+/// Numbers the calls: a model that counts its calls from 1 does so in every answer, and Mistral takes nine letters and digits only.
+fn number_calls(messages: &mut [ModelMessage]) {
+    let mut count = 0;
+    let mut awaited: Vec<(String, String)> = Vec::new();
     for message in messages {
         match message {
             ModelMessage::Assistant { tool_calls, .. } => {
-                renamed.clear();
+                awaited.clear();
                 for call in tool_calls {
-                    let mut id = call.id.clone();
-                    let mut tries = 0;
-                    while !used.insert(id.clone()) {
-                        tries += 1;
-                        id = format!("{}{tries}", call.id);
-                    }
-                    renamed.push((std::mem::replace(&mut call.id, id.clone()), id));
+                    count += 1;
+                    let id = format!("call{count:05}");
+                    awaited.push((std::mem::replace(&mut call.id, id.clone()), id));
                 }
             }
             ModelMessage::Tool { tool_use_id, .. } => {
-                if let Some((_, id)) = renamed.iter().find(|(old, _)| old == tool_use_id) {
-                    tool_use_id.clone_from(id);
+                // Each is taken once: a model may give two of its calls the same id.
+                if let Some(index) = awaited.iter().position(|(old, _)| old == tool_use_id) {
+                    *tool_use_id = awaited.remove(index).1;
                 }
             }
             ModelMessage::System(_) | ModelMessage::User(_) => {}
@@ -317,7 +330,10 @@ fn tell_apart(messages: &mut [ModelMessage]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Json, MessageId, Node, Part, Timestamp};
+    use crate::{
+        pages::payload_config::TABLE,
+        protocol::{Interaction, Json, MessageId, Node, Part, Payload, Timestamp},
+    };
 
     /// Every call is followed by its outputs, in order, and no output comes from nowhere.
     pub(super) fn in_order(messages: &[ModelMessage]) {
@@ -346,13 +362,38 @@ mod tests {
         Part::Text { text: text.into() }
     }
 
+    const TABLE_DATA: &str = r#"{"columns":["a"],"rows":[[1]]}"#;
+
+    fn desk_payload() -> Payload {
+        Payload {
+            payload_id: "abc12345".into(),
+            kind: "table".into(),
+            summary: "Table (1)".into(),
+            data: Json::or_string(TABLE_DATA),
+        }
+    }
+
+    /// Where a table was made.
+    fn desk() -> Desk {
+        Desk::new(vec![&TABLE], Vec::new(), 1000, vec![desk_payload()])
+    }
+
+    fn made() -> Part {
+        Part::Payload {
+            payload: desk_payload().reference(),
+        }
+    }
+
     /// What the model is shown when an answer with these nodes is continued.
     fn shown(nodes: &[&[Part]]) -> Vec<ModelMessage> {
         let question = Message {
             id: MessageId::new(),
             parent_id: None,
             created_at: Timestamp(0),
-            body: MessageBody::User { text: "Why?".into() },
+            body: MessageBody::User {
+                text: "Why?".into(),
+                interaction: Interaction::TextInput,
+            },
         };
         let mut begun = AssistantMessage::started("x/m");
         begun.nodes = nodes
@@ -361,7 +402,7 @@ mod tests {
                 parts: parts.to_vec(),
             })
             .collect();
-        let mut shown = Conversation::new("Be brief.", &[question], &begun, None).messages();
+        let mut shown = Conversation::new("Be brief.", &[question], &begun, &desk(), None).messages();
         assert_eq!(shown.remove(0), ModelMessage::System("Be brief.".into()));
         shown
     }
@@ -408,6 +449,7 @@ mod tests {
             progress: None,
             output: output.map(Into::into),
             payload: None,
+            attachments: Vec::new(),
             started_at: None,
             ended_at: None,
         }))
@@ -442,10 +484,10 @@ mod tests {
             call("c", Some("y"), ToolStatus::Complete),
         ];
         let shown = shown(&[&first, &second]);
-        assert_eq!(said(&shown[1]), ("Let me look.", vec!["a"]));
-        assert_eq!(shown[2], gave("a", "x"));
-        assert_eq!(said(&shown[3]), ("", vec!["b", "c"]));
-        assert_eq!(shown[4..], [gave("b", "no"), gave("c", "y")]);
+        assert_eq!(said(&shown[1]), ("Let me look.", vec!["call00001"]));
+        assert_eq!(shown[2], gave("call00001", "x"));
+        assert_eq!(said(&shown[3]), ("", vec!["call00002", "call00003"]));
+        assert_eq!(shown[4..], [gave("call00002", "no"), gave("call00003", "y")]);
     }
 
     #[test]
@@ -477,21 +519,35 @@ mod tests {
     }
 
     #[test]
+    fn what_the_model_has_made_stands_where_it_wrote_it() {
+        let go_on = ModelMessage::User(GO_ON.into());
+        let written = format!("TABLE: {TABLE_DATA}");
+        let whole = shown(&[&[text("See:"), made(), text("That is")]]);
+        let said = ModelMessage::assistant(format!("See:\n\n{written}\n\nThat is"));
+        assert_eq!(whole[1..], [said, go_on.clone()]);
+        // Cut off right behind it, and nothing else was said.
+        let alone = shown(&[&[thinking("Hm."), made()]]);
+        assert_eq!(alone[1..], [ModelMessage::assistant(written), go_on]);
+    }
+
+    #[test]
     fn calls_with_the_same_id_are_told_apart() {
         let mut begun = AssistantMessage::started("x/m");
         let parts = vec![call("a", Some("x"), ToolStatus::Complete)];
+        let twice = vec![
+            call("a", Some("y"), ToolStatus::Complete),
+            call("a", Some("z"), ToolStatus::Complete),
+        ];
         begun.nodes = vec![
             Node { parts: parts.clone() },
-            Node { parts: parts.clone() },
             Node { parts },
+            Node { parts: twice },
         ];
-        let shown = Conversation::new("", &[], &begun, None).messages();
-        let ids: Vec<Vec<&str>> = shown[1..]
-            .iter()
-            .step_by(2)
-            .map(|message| said(message).1)
-            .collect();
-        assert_eq!(ids, [["a"], ["a1"], ["a2"]]);
-        assert_eq!((&shown[4], &shown[6]), (&gave("a1", "x"), &gave("a2", "x")));
+        let shown = Conversation::new("", &[], &begun, &desk(), None).messages();
+        assert_eq!(said(&shown[1]).1, ["call00001"]);
+        assert_eq!(said(&shown[3]).1, ["call00002"]);
+        assert_eq!(shown[4], gave("call00002", "x"));
+        assert_eq!(said(&shown[5]).1, ["call00003", "call00004"]);
+        assert_eq!(shown[6..], [gave("call00003", "y"), gave("call00004", "z")]);
     }
 }

@@ -105,6 +105,7 @@ mod tests {
         let counted = ModelEvent::Usage(Usage {
             input_tokens: 120,
             output_tokens: 7,
+            cost: None,
         });
         assert_eq!(
             meter.inputs(Ok(counted.clone())),

@@ -20,13 +20,14 @@ use tokio_util::sync::CancellationToken;
 use self::at_work::{AtWork, Place};
 use crate::{
     journal::{Journal, JournalError},
+    pages::{ContextError, Pages},
     protocol::{
         ConversationId, MessageId, Parameters, RunStatus, UserId,
         intent::{Continue, Regenerate, SendMessage, Started},
     },
     providers::Models,
     settings::{Agent, History, Limits, Settings, Timeouts},
-    storage::{Change, Outcome, Refusal, RunKey, Start, Storage, StorageError, Trouble},
+    storage::{Change, Looking, Outcome, Refusal, RunKey, Start, Storage, StorageError, Trouble},
     tools::Registry,
 };
 
@@ -38,9 +39,11 @@ mod context;
 mod driver;
 mod history;
 mod meter;
+mod recorder;
 mod recovery;
 mod stop;
 mod working;
+mod workshop;
 
 pub use stop::StopError;
 
@@ -65,6 +68,8 @@ pub enum StartError {
     Parameters(String),
     #[error("the server is stopping")]
     ShuttingDown,
+    #[error(transparent)]
+    Context(#[from] ContextError),
     #[error(transparent)]
     Journal(#[from] JournalError),
 }
@@ -112,10 +117,13 @@ struct Inner {
     journal: Journal,
     models: Arc<Models>,
     tools: Registry,
+    pages: Pages,
     agent: Agent,
     history: History,
     limits: Limits,
     timeouts: Timeouts,
+    /// What calls of models are written down by.
+    recording: Arc<recorder::Terms>,
     /// A run is in here from before its start is committed until after its end is.
     at_work: AtWork,
     /// The server goes down: nothing new is begun.
@@ -130,6 +138,7 @@ impl Runs {
         journal: Journal,
         models: Arc<Models>,
         tools: Registry,
+        pages: Pages,
         settings: &Settings,
     ) -> Self {
         Self(Arc::new(Inner {
@@ -137,10 +146,12 @@ impl Runs {
             journal,
             models,
             tools,
+            pages,
             agent: settings.agent.clone(),
             history: settings.history.clone(),
             limits: settings.limits.clone(),
             timeouts: settings.timeouts.clone(),
+            recording: Arc::new(recorder::Terms::of(settings)),
             at_work: AtWork::default(),
             closed: AtomicBool::new(false),
             shutdown: CancellationToken::new(),
@@ -163,14 +174,16 @@ impl Runs {
         if length > limit {
             return Err(StartError::TooLong { length, limit });
         }
-        self.check_tools(&intent.force_tools)?;
         let parameters = intent.parameters.as_ref().map(Parameters::read).transpose();
         let parameters = parameters.map_err(StartError::Parameters)?;
         let (conversation_id, needs_model) = (intent.conversation_id, intent.model.is_none());
-        let start = self
+        let mut start = self
             .starting(user_id, conversation_id, needs_model, fingerprint)
             .await?;
-        let start = Start { parameters, ..start };
+        let looking = self.0.pages.look(user_id, intent.context.as_ref()).await?;
+        self.check_tools(&intent.force_tools, looking.as_ref())?;
+        start.looking = looking.map(Box::new);
+        start.parameters = parameters;
         let run = RunKey {
             user_id,
             conversation_id,
@@ -229,17 +242,23 @@ impl Runs {
         started(self.begin(run, change).await?)
     }
 
-    /// What models are offered now, by name.
+    /// What models are offered now on every page, by name.
     pub fn tools(&self) -> Vec<String> {
-        let specs = self.0.tools.offer().specs();
+        self.tools_on(None)
+    }
+
+    /// What models are offered now where the person is.
+    fn tools_on(&self, looking: Option<&Looking>) -> Vec<String> {
+        let here = self.0.pages.resolve(looking.map(|looking| &looking.context));
+        let specs = self.0.tools.offer_with(&here.tools).specs();
         specs.into_iter().map(|spec| spec.name).collect()
     }
 
-    fn check_tools(&self, wanted: &[String]) -> Result<(), StartError> {
+    fn check_tools(&self, wanted: &[String], looking: Option<&Looking>) -> Result<(), StartError> {
         if wanted.is_empty() {
             return Ok(());
         }
-        let offered = self.tools();
+        let offered = self.tools_on(looking);
         match wanted.iter().find(|name| !offered.contains(name)) {
             Some(name) => Err(StartError::UnknownTool {
                 name: name.clone(),
@@ -273,6 +292,7 @@ impl Runs {
             }
         }
         Ok(Start {
+            looking: None,
             run: MessageId::new(),
             default_model,
             parameters: None,

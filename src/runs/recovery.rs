@@ -8,8 +8,7 @@ use tokio::time::timeout;
 
 use super::Runs;
 use crate::{
-    agent::KEPT,
-    clock,
+    agent, clock,
     protocol::{EventBody, RunError, RunStatus, transcript::apply_to_run},
     storage::{Change, RunKey},
 };
@@ -61,7 +60,7 @@ impl Runs {
         let Some(assistant) = message.assistant_mut() else {
             return;
         };
-        let event = EventBody::ended(status, error, clock::now());
+        let event = EventBody::ended(status, error, clock::now(), 0);
         apply_to_run(assistant, &event);
         crash_point!("recovery::ending");
         self.submit_or_warn(Change::End {
@@ -95,9 +94,5 @@ impl Runs {
 
 /// Why an answer that Parlor itself broke off has no end.
 pub(super) fn broke_off(code: &str, message: &str) -> RunError {
-    RunError {
-        code: code.into(),
-        message: message.into(),
-        hint: KEPT.into(),
-    }
+    agent::error(code, message.into(), agent::KEPT)
 }

@@ -18,6 +18,7 @@ async fn left(runs: &Runs) -> RunKey {
         message_id: MessageId::new(),
     };
     let start = Start {
+        looking: None,
         run: run.message_id,
         default_model: String::new(),
         parameters: None,

@@ -46,17 +46,18 @@ impl Runs {
         user_id: UserId,
         run: MessageId,
     ) -> Result<Option<RunStatus>, StorageError> {
-        self.0.at_work.stop(user_id, run);
-        self.0.at_work.ended(run).await;
-        let stored = self.0.storage.run(user_id, run).await?;
-        if let Some(stored) = stored
-            && !stored.status.is_terminal()
-            && let Some(_place) = self.0.at_work.enter(stored.key)
-        {
-            // Nothing works on it, whatever may have happened: it must not stay like that.
-            self.end_undriven(stored.key, RunStatus::Stopped, None).await;
-            return Ok(self.0.storage.run(user_id, run).await?.map(|run| run.status));
+        loop {
+            self.0.at_work.stop(user_id, run);
+            self.0.at_work.ended(run).await;
+            let stored = self.0.storage.run(user_id, run).await?;
+            let Some(undone) = stored.filter(|stored| !stored.status.is_terminal()) else {
+                return Ok(stored.map(|run| run.status));
+            };
+            // Nothing works on it, whatever may have happened: it must not stay like that. Unless it has just been continued.
+            if let Some(_place) = self.0.at_work.enter(undone.key) {
+                self.end_undriven(undone.key, RunStatus::Stopped, None).await;
+                return Ok(self.0.storage.run(user_id, run).await?.map(|run| run.status));
+            }
         }
-        Ok(stored.map(|run| run.status))
     }
 }

@@ -22,6 +22,7 @@ pub(super) async fn runs() -> (tempfile::TempDir, Runs) {
         journal,
         models,
         Registry::default(),
+        Pages::new(0),
         &Settings::default(),
     );
     (folder, runs)
@@ -36,6 +37,8 @@ pub(super) fn hello() -> SendMessage {
         model: Some("parlor/tour".into()),
         force_tools: Vec::new(),
         parameters: None,
+        context: None,
+        interaction: Default::default(),
     }
 }
 

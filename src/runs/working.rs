@@ -8,11 +8,12 @@ use tokio::{
 };
 
 use crate::{
-    agent::{Done, Input},
+    agent::{Done, Input, Made},
     journal::Journal,
-    protocol::{PayloadRef, ToolProgress},
-    storage::RunKey,
-    tools::{self, AnyTool, ToolError},
+    protocol::ToolProgress,
+    settings::Limits,
+    storage::{RunKey, StoredAttachment},
+    tools::{self, AnyTool, ToolError, ToolResult},
 };
 
 /// How many reports of tools may wait to be heard. What comes beyond that is not worth waiting for.
@@ -22,8 +23,8 @@ const REPORTS: usize = 64;
 pub(super) struct Working {
     run: RunKey,
     journal: Journal,
-    /// The most bytes that what a tool makes for the panel may have.
-    payload_bytes: usize,
+    /// How much of what a tool makes is kept.
+    limits: Limits,
     tasks: JoinSet<Result<Given, ToolError>>,
     /// The calls that they perform: each one's index, and what the person reads when it has ended.
     calls: HashMap<Id, (usize, String)>,
@@ -32,16 +33,16 @@ pub(super) struct Working {
     reports: mpsc::Receiver<(usize, ToolProgress)>,
 }
 
-/// What the model is told, and what was made for the panel.
-type Given = (String, Option<PayloadRef>);
+/// What the model is told, and what was made for the person.
+type Given = (String, Made);
 
 impl Working {
-    pub fn new(run: RunKey, journal: Journal, payload_bytes: usize) -> Self {
+    pub fn new(run: RunKey, journal: Journal, limits: Limits) -> Self {
         let (reporter, reports) = mpsc::channel(REPORTS);
         Self {
             run,
             journal,
-            payload_bytes,
+            limits,
             tasks: JoinSet::new(),
             calls: HashMap::new(),
             reporter,
@@ -55,7 +56,7 @@ impl Working {
             .as_ref()
             .map_or_else(|| name.clone(), |tool| tool.terms().done.into_owned());
         let (run, journal) = (self.run, self.journal.clone());
-        let payload_bytes = self.payload_bytes;
+        let limits = self.limits.clone();
         let reporter = self.reporter.clone();
         let task = self.tasks.spawn(async move {
             // What it does may have consequences: first it has to be known that it began.
@@ -66,22 +67,7 @@ impl Working {
                 let _ = reporter.try_send((index, said));
             };
             let result = tools::execute(tool, &arguments, whose, report).await?;
-            let mut text = result.text;
-            let made = match result.payload.map(|made| made.named_within(payload_bytes)) {
-                Some(Ok(made)) => made,
-                Some(Err(too_large)) => {
-                    text.push_str(&format!("\n\n({too_large})"));
-                    return Ok((text, None));
-                }
-                None => return Ok((text, None)),
-            };
-            text.push_str(&format!(
-                "\n\n(The person sees this as {}: {}.)",
-                made.payload_id, made.summary
-            ));
-            let payload = made.reference();
-            journal.keep(run, made).await;
-            Ok((text, Some(payload)))
+            Ok(keep(result, run, &journal, &limits).await)
         });
         self.calls.insert(task.id(), (index, label));
     }
@@ -103,17 +89,13 @@ impl Working {
         let Some((index, label)) = self.calls.remove(&id) else {
             return pending().await;
         };
-        let (output, payload) = match given {
-            Ok((text, payload)) => (Ok(text), payload),
-            Err(error) => (Err(error.0), None),
+        let (output, made) = match given {
+            Ok((text, made)) => (Ok(text), made),
+            Err(error) => (Err(error.0), Made::default()),
         };
         Input::ToolEnded {
             index,
-            done: Done {
-                label,
-                output,
-                payload,
-            },
+            done: Done { label, output, made },
         }
     }
 
@@ -121,4 +103,46 @@ impl Working {
     pub async fn shut_down(&mut self) {
         self.tasks.shutdown().await;
     }
+}
+
+/// Keeps what a tool has made for the person, and tells the model what they see of it.
+async fn keep(result: ToolResult, run: RunKey, journal: &Journal, limits: &Limits) -> Given {
+    let (mut text, mut made) = (result.text, Made::default());
+    let mut tell = |what: String| text.push_str(&format!("\n\n({what})"));
+    match result
+        .payload
+        .map(|payload| payload.named_within(limits.payload_bytes))
+    {
+        Some(Ok(payload)) => {
+            tell(format!(
+                "The person sees this as {}: {}.",
+                payload.payload_id, payload.summary
+            ));
+            made.payload = Some(payload.reference());
+            journal.keep(run, payload).await;
+        }
+        Some(Err(too_large)) => tell(too_large),
+        None => {}
+    }
+    let left_out = result.attachments.len().saturating_sub(limits.attachments);
+    for attachment in result.attachments.into_iter().take(limits.attachments) {
+        match attachment.named_within(limits.attachment_bytes) {
+            Ok((attachment, data)) => {
+                made.attachments.push(attachment.clone());
+                journal.attach(run, StoredAttachment { attachment, data }).await;
+            }
+            Err(too_large) => tell(too_large),
+        }
+    }
+    if !made.attachments.is_empty() {
+        let names: Vec<&str> = made.attachments.iter().map(|file| &*file.name).collect();
+        tell(format!("The person is shown {}.", names.join(", ")));
+    }
+    if left_out > 0 {
+        tell(format!(
+            "{left_out} more files were not kept: {} are the most (setting limits.attachments).",
+            limits.attachments
+        ));
+    }
+    (text, made)
 }

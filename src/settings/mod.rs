@@ -15,11 +15,13 @@ use serde::Deserialize;
 
 pub use self::{
     history::{Dialect, History, LengthField, ThinkingField},
+    literature::Literature,
     mcp::McpServer,
     tools::{FetchWebpage, Pubmed, SearchProvider, Tools, WebSearch},
 };
 
 mod history;
+mod literature;
 pub mod mcp;
 mod tools;
 
@@ -48,6 +50,7 @@ pub struct Settings {
     pub tools: Tools,
     /// Servers of tools.
     pub mcp: Vec<McpServer>,
+    pub literature: Literature,
     pub limits: Limits,
     pub timeouts: Timeouts,
     pub log: Log,
@@ -73,6 +76,16 @@ pub struct Models {
     pub discover: bool,
     /// Where to look, by name: the base URLs of servers on this machine.
     pub local: BTreeMap<String, String>,
+    /// What models cost whose servers don't say so, by `endpoint/model`.
+    pub prices: BTreeMap<String, Price>,
+}
+
+/// What a model costs: US dollars for a million tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    pub input: f64,
+    pub output: f64,
 }
 
 /// A server of models.
@@ -139,7 +152,7 @@ pub struct Agent {
 pub struct Limits {
     /// A person's message.
     pub message_bytes: usize,
-    /// A title, in characters.
+    /// A title, or an API token's name, in characters.
     pub title_characters: usize,
     /// A request's body.
     pub request_bytes: usize,
@@ -149,6 +162,14 @@ pub struct Limits {
     pub answer_bytes: usize,
     /// What a tool makes for the panel in one call.
     pub payload_bytes: usize,
+    /// What is kept of one call of a model for the diagnostics: of what was sent, and as much of what came back.
+    pub diagnostics_bytes: usize,
+    /// Answers of a conversation that there are diagnostics of: the newest.
+    pub diagnostics_answers: usize,
+    /// One file that a tool gives.
+    pub attachment_bytes: usize,
+    /// Files that a tool may give in one call.
+    pub attachments: usize,
     /// Conversations in one page of the list.
     pub conversations_page: usize,
     /// Messages in one page of a conversation.
@@ -159,6 +180,12 @@ pub struct Limits {
     pub memory_bytes: usize,
     /// Things that are remembered of a person.
     pub memories: usize,
+    /// What a request says of what the person is looking at.
+    pub context_bytes: usize,
+    /// What a person wants the assistant to be told in every conversation.
+    pub instructions_bytes: usize,
+    /// A person's API tokens.
+    pub api_tokens: usize,
 }
 
 /// How long Parlor waits, in seconds.
@@ -175,8 +202,12 @@ pub struct Timeouts {
     pub run_seconds: f64,
     /// Between two signs of life on an event stream. Proxies cut what is silent for longer than 15 or so.
     pub heartbeat_seconds: f64,
+    /// For MCP servers that have not said yet which tools they have, before an answer is begun without them.
+    pub mcp_start_seconds: f64,
     /// For runs to end when the server is asked to stop.
     pub shutdown_seconds: f64,
+    /// For an answer to whoever asked for all of it at once; then they are told where to find it.
+    pub batch_seconds: f64,
     /// For an answer that is worth a notification when it ends while nobody looks.
     pub long_answer_seconds: f64,
 }
@@ -215,6 +246,7 @@ impl Default for Models {
             default: None,
             discover: true,
             local,
+            prices: BTreeMap::new(),
         }
     }
 }
@@ -237,11 +269,18 @@ impl Default for Limits {
             model_event_bytes: 1 << 20,
             answer_bytes: 8 << 20,
             payload_bytes: 1 << 20,
+            diagnostics_bytes: 256 << 10,
+            diagnostics_answers: 50,
+            attachment_bytes: 8 << 20,
+            attachments: 16,
             conversations_page: 40,
             messages_page: 20,
             messages_page_bytes: 256 << 10,
             memory_bytes: 2000,
             memories: 500,
+            context_bytes: 16 << 10,
+            instructions_bytes: 8 << 10,
+            api_tokens: 50,
         }
     }
 }
@@ -254,7 +293,9 @@ impl Default for Timeouts {
             silence_seconds: 60.0,
             run_seconds: 3600.0,
             heartbeat_seconds: 10.0,
+            mcp_start_seconds: 5.0,
             shutdown_seconds: 5.0,
+            batch_seconds: 300.0,
             // Who waits for less still looks.
             long_answer_seconds: 30.0,
         }
@@ -305,6 +346,11 @@ pub enum SettingsError {
     SameName(String),
     #[error("two MCP servers have the name “{0}”: the names begin the tools' names, so give each its own")]
     SameMcpName(String),
+    #[error(
+        "the MCP servers “{0}” and “{1}”: a name must not be the beginning of another one up to a _, or a tool of the one could \
+         have the name of a tool of the other"
+    )]
+    NestedMcpNames(String, String),
     #[error("the setting {0} must be a span of time above 0 (a billionth at least, a hundred years at most)")]
     NotASpan(&'static str),
     #[error("the setting {0} must be an address that begins with http:// or https://")]
@@ -390,13 +436,26 @@ impl Settings {
         if let Some(name) = said_twice(self.mcp.iter().map(|server| &server.name)) {
             return Err(SettingsError::SameMcpName(name.clone()));
         }
+        let names = || self.mcp.iter().map(|server| &server.name);
+        for name in names() {
+            let begins = |other: &&String| {
+                other
+                    .strip_prefix(name.as_str())
+                    .is_some_and(|rest| rest.starts_with('_'))
+            };
+            if let Some(other) = names().find(begins) {
+                return Err(SettingsError::NestedMcpNames(name.clone(), other.clone()));
+            }
+        }
         let spans = [
             ("timeouts.connect_seconds", self.timeouts.connect_seconds),
             ("timeouts.first_token_seconds", self.timeouts.first_token_seconds),
             ("timeouts.silence_seconds", self.timeouts.silence_seconds),
             ("timeouts.run_seconds", self.timeouts.run_seconds),
             ("timeouts.heartbeat_seconds", self.timeouts.heartbeat_seconds),
+            ("timeouts.mcp_start_seconds", self.timeouts.mcp_start_seconds),
             ("timeouts.shutdown_seconds", self.timeouts.shutdown_seconds),
+            ("timeouts.batch_seconds", self.timeouts.batch_seconds),
             ("timeouts.long_answer_seconds", self.timeouts.long_answer_seconds),
             (
                 "tools.fetch_webpage.timeout_seconds",

@@ -230,6 +230,7 @@ fn the_file_that_comes_with_parlor_says_the_defaults() {
         "# headers",
         "# default",
         "# local",
+        "# prices",
         "# [tools.web_search]",
         "# provider",
         "# url",

@@ -8,13 +8,16 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 
 use crate::protocol::{
-    AssistantMessage, ConversationId, ConversationList, Event, EventBody, Memory, MemoryId, Message,
-    MessageId, OlderMessages, Parameters, Payload, PayloadRef, Position, RunStatus, Timestamp, Transcript,
-    UserId,
+    ApiToken, AssistantMessage, Attachment, AttachmentId, CallId, ConversationId, ConversationList,
+    ConversationSummary, Event, EventBody, Judged, Memory, MemoryId, Message, MessageId, OlderMessages,
+    PageContext, Parameters, Payload, PayloadRef, Position, RunStatus, StreamId, Timestamp, TokenId,
+    Transcript, UserId,
     conversation_list::ListCursor,
-    intent::{ApprovalAnswer, Continue, Regenerate, SendMessage, SetParameters, Started},
+    intent::{ApprovalAnswer, Continue, Judge, Regenerate, SendMessage, SetParameters, Started, TakeAction},
+    literature::{Library, ResearchStream, SavedArticle},
 };
 
 pub use self::error::{StorageError, Trouble};
@@ -64,11 +67,31 @@ pub enum Change {
         fingerprint: String,
     },
     /// What a run has produced since its last change.
-    Append { run: RunKey, events: Vec<EventBody> },
+    Append {
+        run: RunKey,
+        events: Vec<EventBody>,
+    },
     /// What a run has come to with all that it has appended, so that it need not be put together from the log.
-    Store { run: RunKey, message: AssistantMessage },
+    Store {
+        run: RunKey,
+        message: AssistantMessage,
+    },
     /// Something that a run has made for the panel. An event or a message that names it comes after it.
-    Keep { run: RunKey, payload: Payload },
+    Keep {
+        run: RunKey,
+        payload: Payload,
+    },
+    /// How a run called its model. Kept for so many runs of a conversation, the newest.
+    Record {
+        run: RunKey,
+        call: RecordedCall,
+        keep_runs: usize,
+    },
+    /// A file that a tool of a run has given. An event or a message that names it comes after it.
+    Attach {
+        run: RunKey,
+        attachment: StoredAttachment,
+    },
     /// A run waits for a person: its events so far, and what it has come to. Nothing works on it until the person answers.
     Pause {
         run: RunKey,
@@ -76,7 +99,22 @@ pub enum Change {
         message: AssistantMessage,
     },
     /// A person answers a run that waits, and it goes on.
-    Answer { user_id: UserId, approval: Approval },
+    Answer {
+        user_id: UserId,
+        approval: Approval,
+    },
+    /// A person accepts or rejects something that was made for the panel.
+    Judge {
+        user_id: UserId,
+        intent: Judge,
+        fingerprint: String,
+    },
+    /// A person has taken a suggested action on the page.
+    TakeAction {
+        user_id: UserId,
+        intent: TakeAction,
+        fingerprint: String,
+    },
     /// A person allows a tool once for all in a conversation.
     AllowTool {
         user_id: UserId,
@@ -109,7 +147,10 @@ pub enum Change {
         fingerprint: String,
     },
     /// What a model is told in place of a conversation's oldest messages.
-    Summarise { run: RunKey, summary: Summary },
+    Summarise {
+        run: RunKey,
+        summary: Summary,
+    },
     /// Show the branch that was last grown through a message.
     SelectBranch {
         user_id: UserId,
@@ -128,12 +169,68 @@ pub enum Change {
     /// Remember something of a person across conversations, if fewer than `limit` things are. What is remembered already is once.
     Remember {
         user_id: UserId,
-        memory_id: MemoryId,
-        text: String,
+        memory: Memory,
         limit: usize,
     },
     /// Forget one of these things.
-    Forget { user_id: UserId, memory_id: MemoryId },
+    Forget {
+        user_id: UserId,
+        memory_id: MemoryId,
+    },
+    /// Keep an article, if fewer than `limit` are kept. One that is kept already gets the note, if there is one.
+    SaveArticle {
+        user_id: UserId,
+        article: SavedArticle,
+        /// Its abstract, by paragraphs.
+        summary: Vec<String>,
+        limit: usize,
+    },
+    /// Write something about an article that is kept.
+    NoteArticle {
+        user_id: UserId,
+        pmid: String,
+        note: String,
+    },
+    RemoveArticle {
+        user_id: UserId,
+        pmid: String,
+    },
+    /// Keep a stream of research, if there are fewer than `limit`; or make one that is kept another one.
+    KeepStream {
+        user_id: UserId,
+        stream: ResearchStream,
+        limit: usize,
+    },
+    DeleteStream {
+        user_id: UserId,
+        stream_id: StreamId,
+    },
+    /// Forget all of them.
+    ForgetAll {
+        user_id: UserId,
+    },
+    /// What a person wants the assistant to be told in every conversation.
+    SetInstructions {
+        user_id: UserId,
+        text: String,
+    },
+    /// Another API token, if there are fewer than `limit`.
+    AddToken {
+        user_id: UserId,
+        token: ApiToken,
+        hash: TokenHash,
+        limit: usize,
+    },
+    /// An API token is not taken any more.
+    RevokeToken {
+        user_id: UserId,
+        token_id: TokenId,
+    },
+    /// An API token was used just now.
+    UseToken {
+        user_id: UserId,
+        token_id: TokenId,
+    },
 }
 
 impl Change {
@@ -142,6 +239,35 @@ impl Change {
         matches!(self, Self::End { .. })
     }
 }
+
+/// A call of a model, as it is written down. Storage does not look into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedCall {
+    pub id: CallId,
+    /// What was sent, as JSON; nothing if it is written down already.
+    pub request: Option<String>,
+    /// What came of it so far, as JSON.
+    pub response: String,
+}
+
+/// A conversation as one asks for it by its id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredConversation {
+    pub summary: ConversationSummary,
+    pub model: Option<String>,
+    pub created_at: Timestamp,
+}
+
+/// A file that a tool has given, with what is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredAttachment {
+    pub attachment: Attachment,
+    pub data: Bytes,
+}
+
+/// What is stored of an API token: its SHA-256.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenHash(pub [u8; 32]);
 
 /// A person's answer to whether a tool call may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,9 +278,22 @@ pub struct Approval {
     pub answer: ApprovalAnswer,
 }
 
+/// What a person was looking at when they asked, as the model is told of it. It is kept with their message: whenever that is
+/// answered, the model is told the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Looking {
+    pub context: PageContext,
+    /// What was there.
+    pub text: String,
+    /// What the person wants of the assistant there.
+    pub instructions: String,
+}
+
 /// How a run starts, besides what its intent says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
+    /// What the person looks at, if the run begins with a message of theirs.
+    pub looking: Option<Box<Looking>>,
     /// The run's id, and its message's.
     pub run: MessageId,
     /// The model, if neither the intent nor the conversation names one.
@@ -191,7 +330,7 @@ pub enum Outcome {
     Deleted {
         active_run: Option<MessageId>,
     },
-    /// Something is not remembered any more.
+    /// Something of a person's is gone.
     Forgotten,
     /// A run was started, now or (`again`) when the same intent came before.
     Started {
@@ -213,8 +352,14 @@ pub enum Refusal {
     NotContinuable,
     #[error("the id was used for something else")]
     IntentReused,
+    #[error("the action was taken already, or is offered no more")]
+    ActionSpent,
     #[error("as many things are remembered as may be")]
     MemoryFull,
+    #[error("as many articles, or streams of research, are kept as may be")]
+    LibraryFull,
+    #[error("there are as many API tokens as may be")]
+    TokensFull,
 }
 
 /// What became of several changes that were committed together.
@@ -300,6 +445,13 @@ pub trait Storage: Send + Sync + 'static {
         limit: usize,
     ) -> Result<ConversationList, StorageError>;
 
+    /// One of a user's conversations, without its messages.
+    async fn conversation(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Option<StoredConversation>, StorageError>;
+
     /// A conversation with the newest messages of the branch that is shown, whatever its run has produced so far included.
     /// They go back at least to `reach`, if that is given.
     async fn transcript(
@@ -334,6 +486,19 @@ pub trait Storage: Send + Sync + 'static {
         conversation_id: ConversationId,
     ) -> Result<Vec<PayloadRef>, StorageError>;
 
+    /// What the person has accepted and rejected of it, in their order.
+    async fn verdicts(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Vec<Judged>, StorageError>;
+    /// A file that a tool has given, with what is in it.
+    async fn attachment(
+        &self,
+        user_id: UserId,
+        id: AttachmentId,
+    ) -> Result<Option<StoredAttachment>, StorageError>;
+
     /// The tools that a person has allowed once for all in a conversation.
     async fn allowed_tools(
         &self,
@@ -358,6 +523,13 @@ pub trait Storage: Send + Sync + 'static {
         message_id: MessageId,
     ) -> Result<Option<(ConversationId, Message)>, StorageError>;
 
+    /// How a user's run has called its model, oldest call first; none if that is not known (any more).
+    async fn model_calls(
+        &self,
+        user_id: UserId,
+        message_id: MessageId,
+    ) -> Result<Vec<RecordedCall>, StorageError>;
+
     /// The model that a conversation of a user was last answered by.
     async fn model(
         &self,
@@ -367,6 +539,35 @@ pub trait Storage: Send + Sync + 'static {
 
     /// All that is remembered of a user, newest first.
     async fn memories(&self, user_id: UserId) -> Result<Vec<Memory>, StorageError>;
+
+    /// What a person was looking at when they wrote a message.
+    async fn looking(&self, user_id: UserId, message_id: MessageId) -> Result<Option<Looking>, StorageError>;
+
+    /// The articles and streams of research that a user keeps.
+    async fn library(&self, user_id: UserId) -> Result<Library, StorageError>;
+
+    /// An article that a user keeps, with its abstract.
+    async fn saved_article(
+        &self,
+        user_id: UserId,
+        pmid: &str,
+    ) -> Result<Option<(SavedArticle, Vec<String>)>, StorageError>;
+
+    /// A user's stream of research.
+    async fn stream(
+        &self,
+        user_id: UserId,
+        stream_id: StreamId,
+    ) -> Result<Option<ResearchStream>, StorageError>;
+
+    /// What a user wants the assistant to be told in every conversation. Empty if that is nothing.
+    async fn instructions(&self, user_id: UserId) -> Result<String, StorageError>;
+
+    /// The API tokens of a user, newest first.
+    async fn api_tokens(&self, user_id: UserId) -> Result<Vec<ApiToken>, StorageError>;
+
+    /// The API token with this hash, and whose it is. It may have expired.
+    async fn api_token(&self, hash: &TokenHash) -> Result<Option<(UserId, ApiToken)>, StorageError>;
 
     /// A run of a user.
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError>;

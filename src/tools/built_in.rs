@@ -8,18 +8,26 @@ use super::{
     current_time::CurrentTime,
     fetch_webpage::FetchWebpage,
     memory::{Forget, Memories, Recall, Remember},
-    pubmed::SearchPubmed,
+    pubmed::{Eutils, SearchPubmed},
     web_search::WebSearch,
 };
 use crate::{journal::Journal, settings::Settings, storage::Storage};
 
+/// The way to PubMed, if it may be asked. There is one, since it may be asked only so often.
+pub fn pubmed(settings: &Settings) -> Option<Arc<Eutils>> {
+    let pubmed = Some(&settings.tools.pubmed).filter(|pubmed| pubmed.enabled)?;
+    Eutils::new(pubmed).map(Arc::new)
+}
+
 /// All that can be used: what lacks a setting is left out, and what the settings disable.
-pub fn built_in(settings: &Settings, storage: Arc<dyn Storage>, journal: Journal) -> Registry {
+pub fn built_in(
+    settings: &Settings,
+    storage: Arc<dyn Storage>,
+    journal: Journal,
+    pubmed: Option<Arc<Eutils>>,
+) -> Registry {
     let tools = &settings.tools;
     let web_search = tools.web_search.as_ref().and_then(WebSearch::new);
-    let pubmed = Some(&tools.pubmed)
-        .filter(|pubmed| pubmed.enabled)
-        .and_then(SearchPubmed::new);
     let memories = Memories::new(storage, journal, &settings.limits);
     let fetch_webpage = FetchWebpage::new(&tools.fetch_webpage);
     Registry::default()
@@ -27,7 +35,7 @@ pub fn built_in(settings: &Settings, storage: Arc<dyn Storage>, journal: Journal
         .with(Calculate)
         .with_optional(fetch_webpage)
         .with_optional(web_search)
-        .with_optional(pubmed)
+        .with_optional(pubmed.map(SearchPubmed::by))
         .with(Remember(memories.clone()))
         .with(Recall(memories.clone()))
         .with(Forget(memories))
@@ -52,7 +60,8 @@ mod tests {
         // Not every machine has certificates.
         settings.tools.pubmed.base_url = "http://127.0.0.1:1/eutils".into();
         change(&mut settings);
-        let specs = built_in(&settings, storage, journal).offer().specs();
+        let pubmed = pubmed(&settings);
+        let specs = built_in(&settings, storage, journal, pubmed).offer().specs();
         specs.into_iter().map(|spec| spec.name).collect()
     }
 

@@ -11,10 +11,14 @@ use super::{
 };
 use crate::settings;
 
-/// How many of a page's links the model is given.
-const MOST_LINKS: usize = 40;
+/// How long the page has, beyond what its server takes, to become text.
+const TO_READ: Duration = Duration::from_secs(20);
 
-pub struct FetchWebpage(WebClient);
+pub struct FetchWebpage {
+    client: WebClient,
+    /// How long it may take in all.
+    timeout: Duration,
+}
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
@@ -25,14 +29,18 @@ pub struct Input {
 impl FetchWebpage {
     /// Nothing if this machine can't connect to anybody safely; the log says why.
     pub fn new(settings: &settings::FetchWebpage) -> Option<Self> {
+        let timeout = Duration::from_secs_f64(settings.timeout_seconds);
         let config = WebConfig {
             allowed_hosts: settings.allowed_hosts.clone(),
             max_bytes: settings.page_bytes,
-            timeout: Duration::from_secs_f64(settings.timeout_seconds),
+            timeout,
             ..WebConfig::default()
         };
         match WebClient::new(config) {
-            Ok(client) => Some(Self(client)),
+            Ok(client) => Some(Self {
+                client,
+                timeout: timeout.saturating_add(TO_READ),
+            }),
             Err(error) => {
                 tracing::warn!(%error, "pages of the web can't be read");
                 None
@@ -51,12 +59,16 @@ impl Tool for FetchWebpage {
     const DONE: &'static str = "Fetched";
     const IS_IDEMPOTENT: bool = true;
 
+    fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     fn detail(&self, input: &Input) -> Option<String> {
         Some(input.url.clone())
     }
 
     async fn run(&self, input: Input, _: Call) -> Result<ToolResult, ToolError> {
-        let page = web::fetch_page(&self.0, &input.url)
+        let page = web::fetch_page(&self.client, &input.url)
             .await
             .map_err(ToolError::new)?;
         Ok(as_text(&page).into())
@@ -78,12 +90,6 @@ fn as_text(page: &Page) -> String {
     text.push_str(&page.text);
     if page.is_cut {
         text.push_str("\n\n[The page is longer; its end was left out.]");
-    }
-    if !page.links.is_empty() {
-        text.push_str("\n\nLinks:\n");
-        for link in page.links.iter().take(MOST_LINKS) {
-            text.push_str(&format!("- {} {}\n", link.text, link.url));
-        }
     }
     text
 }

@@ -3,6 +3,7 @@
 //! A tool says what it is called, what it takes and what it is doing; it is given its input and gives a text for the model.
 //! When it is run, how long it may take and what becomes of its output is decided elsewhere: in `agent` and [`execute`].
 
+mod attachment;
 mod built_in;
 pub mod calculate;
 pub mod current_time;
@@ -12,10 +13,10 @@ pub mod mcp;
 pub mod memory;
 mod pace;
 mod payload;
-mod plain;
+pub mod plain;
 pub mod pubmed;
 mod registry;
-mod schema;
+pub mod schema;
 mod service;
 #[cfg(test)]
 mod service_tests;
@@ -33,7 +34,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use self::{
-    built_in::built_in,
+    built_in::{built_in, pubmed},
     execute::execute,
     registry::{Offer, Registry, ToolSource},
 };
@@ -64,7 +65,12 @@ pub trait Tool: Send + Sync + 'static {
     /// Whether a person must allow each call.
     const NEEDS_APPROVAL: bool = false;
 
-    /// What it does that with, in one line for the person: the query, the address.
+    /// The same, where the settings say it.
+    fn timeout(&self) -> Duration {
+        Self::TIMEOUT
+    }
+
+    /// What it does that with, for the person, who sees the beginning of it in one line: the query, the address.
     fn detail(&self, _input: &Self::Input) -> Option<String> {
         None
     }
@@ -188,6 +194,9 @@ impl ToolError {
     }
 }
 
+/// How much is shown of what a tool does its work with, in characters.
+const DETAIL: usize = 200;
+
 /// A [`Tool`] as [`AnyTool`].
 struct Typed<T> {
     tool: T,
@@ -231,7 +240,7 @@ impl<T: Tool> AnyTool for Typed<T> {
     fn terms(&self) -> Terms {
         Terms {
             done: T::DONE.into(),
-            timeout: T::TIMEOUT,
+            timeout: self.tool.timeout(),
             output_bytes: T::OUTPUT_BYTES,
         }
     }
@@ -240,7 +249,10 @@ impl<T: Tool> AnyTool for Typed<T> {
         let input = Self::input(arguments)?;
         Ok(Plan {
             label: T::LABEL.into(),
-            detail: self.tool.detail(&input),
+            detail: self
+                .tool
+                .detail(&input)
+                .map(|detail| plain::line(&detail, DETAIL)),
             needs_approval: T::NEEDS_APPROVAL,
             is_idempotent: T::IS_IDEMPOTENT,
         })

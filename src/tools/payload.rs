@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::NewPayload;
+use super::{NewPayload, plain};
 use crate::protocol::{Json, Payload};
 
 /// The longest summary, in characters.
@@ -56,10 +56,7 @@ fn summary(kind: &str, data: &Value) -> String {
         ),
         None => words,
     };
-    let mut line: String = match line.char_indices().nth(SUMMARY) {
-        Some((cut, _)) => format!("{}…", &line[..cut]),
-        None => line,
-    };
+    let mut line = plain::shortened(line, SUMMARY);
     // A table has more rows than columns, as a rule.
     let fields = data.as_object().into_iter().flat_map(|object| object.values());
     if let Some(count) = fields.filter_map(|field| field.as_array().map(Vec::len)).max() {

@@ -2,6 +2,8 @@
 
 use std::{collections::HashSet, fmt, sync::Arc};
 
+use futures::future::{BoxFuture, join_all};
+
 use super::{AnyTool, Tool, Typed};
 use crate::{
     agent::{Plan, Toolbox},
@@ -12,6 +14,8 @@ use crate::{
 #[derive(Clone, Default)]
 pub struct Registry {
     tools: Vec<Arc<dyn AnyTool>>,
+    /// Those that are offered only where somebody names them.
+    scoped: Vec<Arc<dyn AnyTool>>,
     sources: Vec<Arc<dyn ToolSource>>,
 }
 
@@ -19,6 +23,11 @@ pub struct Registry {
 pub trait ToolSource: Send + Sync {
     /// Those that there are now.
     fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
+
+    /// Ready when it is known for the first time which there are, or that this can't be known now.
+    fn settled(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
 /// The tools that a run may use.
@@ -42,6 +51,12 @@ impl Registry {
         self
     }
 
+    /// Adds a tool that only pages offer which name it.
+    pub fn with_scoped(mut self, tool: impl Tool) -> Self {
+        self.scoped.push(Arc::new(Typed::new(tool)));
+        self
+    }
+
     /// Adds a tool if it is there.
     pub fn with_optional(self, tool: Option<impl Tool>) -> Self {
         match tool {
@@ -53,9 +68,10 @@ impl Registry {
     /// Takes tools out again, by their names.
     pub fn without(mut self, names: &[String]) -> Self {
         for name in names {
-            let before = self.tools.len();
+            let before = self.tools.len() + self.scoped.len();
             self.tools.retain(|tool| tool.spec().name != *name);
-            if self.tools.len() == before {
+            self.scoped.retain(|tool| tool.spec().name != *name);
+            if self.tools.len() + self.scoped.len() == before {
                 tracing::warn!(tool = %name, "no tool of this name is there to be disabled");
             }
         }
@@ -68,11 +84,24 @@ impl Registry {
         self
     }
 
-    /// What a run is offered.
+    /// Ready when all sources have said, once since the start, which tools they have.
+    pub async fn settled(&self) {
+        join_all(self.sources.iter().map(|source| source.settled())).await;
+    }
+
+    /// What a run is offered everywhere.
     pub fn offer(&self) -> Offer {
+        self.offer_with(&[])
+    }
+
+    /// What a run is offered where these tools are named: the global ones, and these.
+    pub fn offer_with(&self, named: &[&str]) -> Offer {
+        let is_named = |tool: &&Arc<dyn AnyTool>| named.contains(&tool.spec().name.as_str());
         let others = self.sources.iter().flat_map(|source| source.tools());
         let mut names = HashSet::new();
-        let mut tools: Vec<_> = self.tools.iter().cloned().chain(others).collect();
+        let scoped = self.scoped.iter().filter(is_named).cloned();
+        // A tool of Parlor's own goes before those of others.
+        let mut tools: Vec<_> = self.tools.iter().cloned().chain(scoped).chain(others).collect();
         tools.retain(|tool| names.insert(tool.spec().name.clone()));
         Offer(tools)
     }
@@ -135,6 +164,13 @@ mod tests {
         let before = registry.offer();
         source.0.lock().unwrap().push(Arc::new(Typed::new(CurrentTime)));
         assert_eq!((before.specs().len(), registry.offer().specs().len()), (0, 1));
+        // What is offered only where it is named.
+        let scoped = Registry::default().with_scoped(CurrentTime);
+        assert_eq!(scoped.offer().specs().len(), 0);
+        assert_eq!(scoped.offer_with(&["calculate"]).specs().len(), 0);
+        assert_eq!(scoped.offer_with(&["current_time"]).specs().len(), 1);
+        let disabled = scoped.without(&["current_time".into()]);
+        assert_eq!(disabled.offer_with(&["current_time"]).specs().len(), 0);
         // The same name twice would be refused by the model server.
         assert_eq!(registry.with(CurrentTime).offer().specs().len(), 1);
     }

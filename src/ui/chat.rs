@@ -3,65 +3,86 @@
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 
 use super::{
+    actions::PageActions,
     browser,
     composer::Composer,
     delete::Deletion,
+    diagnostics::{Diagnosis, DiagnosticsDialog},
     erase::Erase,
     header::Header,
-    live::{ListRow, Live},
+    literature::literature,
+    live::{ListRow, Live, Places},
     models::Models,
     not_found::nothing_here,
     page::{Page, PageCodec},
     panel::{Panel, PanelFrame, use_panel},
-    place::{self, Place},
+    place::Place,
+    settings::{Given, settings},
     sidebar::Sidebar,
     toast::ToastArea,
     transcript::Conversation,
+    tray::{Tray, tray, use_tray},
     welcome::Welcome,
+    when::When,
 };
 
 /// Everything: the server waits for the page's snapshots and renders them; the browser finds them in the page.
 #[component]
 pub fn Chat() -> impl IntoView {
-    let (path, query) = browser::address();
-    let path = RwSignal::new(path);
-    let place = Memo::new(move |_| path.with(|path| Place::of(path)));
-    Effect::new(move |_| browser::on_address(move |to| path.set(to)));
+    let address = RwSignal::new(browser::address());
+    let page = Memo::new(move |_| address.with(|address| Place::of(address)));
+    let tray = Tray::new();
+    let place = Memo::new(move |_| tray.place(page.get()));
+    Effect::new(move |_| browser::on_address(move |to| address.set(to)));
     let go = Callback::new(move |(place, replace): (Place, bool)| {
+        if page.get_untracked().has_tray() {
+            return tray.show(place);
+        }
         let to = place.path();
         browser::set_address(&to, replace);
-        path.set(to);
+        address.set(to);
     });
-    let before = place::before(&query);
-    let page =
-        OnceResource::<_, PageCodec>::new_with_options(Page::load(place.get_untracked(), before), true);
+    let places = Places {
+        address,
+        page,
+        place,
+        go,
+    };
+    provide_context(tray);
+    let snapshots = OnceResource::<_, PageCodec>::new_with_options(Page::load(address.get_untracked()), true);
     view! {
         <Suspense>
-            {move || Suspend::new(async move { begin(page.await, place, go) })}
+            {move || Suspend::new(async move { begin(snapshots.await, places) })}
         </Suspense>
     }
     .erase()
 }
 
-fn begin(page: Page, place: Memo<Place>, go: Callback<(Place, bool)>) -> AnyView {
+fn begin(page: Page, places: Places) -> AnyView {
     let models = Models::new(&page);
     let form = page.form;
-    let live = Live::new(page, place, go);
+    let place = places.place;
+    provide_context(Given(page.personal.clone()));
+    let live = Live::new(page, places);
     provide_context(live);
     provide_context(form);
     provide_context(live.toasts);
     provide_context(models);
     provide_context(Deletion::new());
     provide_context(Panel::new(live));
+    provide_context(PageActions::new());
+    provide_context(Diagnosis::new(live));
     Effect::new(move |_| {
         live.start();
         models.start();
+        use_tray().restore();
     });
     Effect::new(move |before: Option<Place>| {
         let here = place.get();
         live.visit(here);
         if let Some(left) = before {
             live.leave(left);
+            live.came_from.set(left);
         }
         here
     });
@@ -86,7 +107,9 @@ fn shortcuts(live: Live) {
 #[component]
 fn Layout(live: Live) -> impl IntoView {
     let panel = use_panel();
+    let on_page = Memo::new(move |_| live.page.get().has_tray());
     let title = Memo::new(move |_| match live.here() {
+        _ if on_page.get() => "Literature".into(),
         Some(view) => view.title.get(),
         None => String::new(),
     });
@@ -95,23 +118,35 @@ fn Layout(live: Live) -> impl IntoView {
         live.list.with(|rows| rows.iter().filter(is_afoot).count())
     });
     let page_title = move || {
-        let place = match live.place.get() {
+        let place = match live.page.get() {
+            Place::Settings => "Settings".into(),
             Place::Nowhere => "Not found".into(),
             _ => title.get(),
         };
         page_title(afoot.get(), &place)
     };
     browser::title(page_title);
+    let main = move || match live.page.get() {
+        Place::Literature => "#literature",
+        Place::Settings => "#settings",
+        _ => "#message",
+    };
     view! {
         <div class="app">
-            <a class="skip-link" href="#message" on:click=skip>"Skip to the message box"</a>
+            <a class="skip-link" href=main on:click=move |event| skip(event, main())>
+                {move || if main() == "#message" { "Skip to the message box" } else { "Skip to the page" }}
+            </a>
             <Sidebar/>
-            <div class="stage" inert=move || panel.covers_all()>
+            <div class="stage" inert=move || panel.covers_all() || use_tray().covers_all()>
                 <Header title/>
-                <main class="scene">{move || scene(live, live.place.get())}</main>
-                <Composer/>
+                <main class="scene">{move || scene(live, live.page.get())}</main>
+                <When when=move || !on_page.get()>
+                    <Composer/>
+                </When>
             </div>
+            <When when=move || on_page.get()>{tray(live)}</When>
             <PanelFrame/>
+            <DiagnosticsDialog/>
             <ToastArea toasts=live.toasts/>
         </div>
     }
@@ -132,9 +167,9 @@ fn page_title(afoot: usize, place: &str) -> String {
 }
 
 /// Moves the focus, and nothing else: the address stays what it is.
-fn skip(event: ev::MouseEvent) {
+fn skip(event: ev::MouseEvent, to: &str) {
     event.prevent_default();
-    browser::focus_selector("#message");
+    browser::focus_selector(to);
 }
 
 /// What the place shows.
@@ -142,6 +177,8 @@ fn scene(live: Live, place: Place) -> AnyView {
     match place {
         Place::New => view! { <Welcome/> }.erase(),
         Place::Conversation(id) => view! { <Conversation view=live.view(id)/> }.erase(),
+        Place::Literature => literature(live),
+        Place::Settings => settings(live),
         Place::Nowhere => {
             browser::not_found();
             nothing_here("There is nothing at this address.")

@@ -98,6 +98,17 @@ impl Group {
     }
 }
 
+/// How long something took, as short as it is clear: "0.4 s", "12 s", "3 min 5 s".
+pub fn duration(ms: u64) -> String {
+    let (seconds, tenths) = (ms / 1000, ms / 100 % 10);
+    let number = |number: u64| number.to_string();
+    match (seconds / 60, seconds % 60) {
+        (0, seconds @ 0..10) => [&number(seconds), ".", &number(tenths), " s"].concat(),
+        (0, seconds) => [&number(seconds), " s"].concat(),
+        (minutes, seconds) => [&number(minutes), " min ", &number(seconds), " s"].concat(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,5 +139,18 @@ mod tests {
     fn the_server_says_whose_time_it_is() {
         let now = Timestamp(1_795_300_051_123);
         assert_eq!(Clock::utc(now).time(now), "21 November 2026, 22:27 UTC");
+    }
+
+    #[test]
+    fn durations_are_short() {
+        for (ms, text) in [
+            (0, "0.0 s"),
+            (449, "0.4 s"),
+            (9_999, "9.9 s"),
+            (12_345, "12 s"),
+            (185_000, "3 min 5 s"),
+        ] {
+            assert_eq!(duration(ms), text);
+        }
     }
 }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use serde::Serialize;
 
 use super::{clock::Group, erase::Erase};
-use crate::protocol::{ConversationId, MessageId};
+use crate::protocol::{ConversationId, MemoryId, MessageId, StreamId, TokenId};
 
 /// What tells the items of one list from each other.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -77,6 +77,27 @@ impl From<ConversationId> for Key {
 
 impl From<MessageId> for Key {
     fn from(id: MessageId) -> Self {
+        let (high, low) = id.0.as_u64_pair();
+        Self(high, low)
+    }
+}
+
+impl From<StreamId> for Key {
+    fn from(id: StreamId) -> Self {
+        let (high, low) = id.0.as_u64_pair();
+        Self(high, low)
+    }
+}
+
+impl From<MemoryId> for Key {
+    fn from(id: MemoryId) -> Self {
+        let (high, low) = id.0.as_u64_pair();
+        Self(high, low)
+    }
+}
+
+impl From<TokenId> for Key {
+    fn from(id: TokenId) -> Self {
         let (high, low) = id.0.as_u64_pair();
         Self(high, low)
     }

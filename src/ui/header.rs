@@ -17,8 +17,10 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
     let live = use_live();
     // Who jumps from heading to heading finds words here, whatever is known yet.
     let heading = move || match live.here().map(|view| view.phase.get()) {
+        _ if live.page.get() == Place::Literature => title.get(),
         None if live.place.get() == Place::New => "New chat".into(),
         Some(Phase::Loading) => "Loading…".into(),
+        None if live.place.get() == Place::Settings => "Settings".into(),
         None | Some(Phase::Missing) => "Not found".into(),
         Some(Phase::Ready | Phase::Failed(_)) => match title.get() {
             title if title.is_empty() => "Conversation".into(),

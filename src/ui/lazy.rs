@@ -30,7 +30,7 @@ use std::{
 use futures::FutureExt;
 use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
 
-use super::{browser, erase::Erase, not_found, transcript};
+use super::{browser, erase::Erase, literature, markdown, not_found, settings, transcript, tray};
 
 /// Makes a view, once it is here.
 pub type Code = Arc<dyn Fn() -> AnyView + Send + Sync>;
@@ -74,6 +74,18 @@ pub fn lazy_extra<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
     view.erase()
 }
 
+/// Goes on once something lazy is here, or could not be had: at once, if it is here already.
+pub fn when_here<T: 'static>(
+    mut loading: Pin<Box<dyn Future<Output = Result<T, NotLoaded>>>>,
+    go_on: impl FnOnce(Result<T, NotLoaded>) + 'static,
+) {
+    // On the server it always is, in a browser from the second time on.
+    match (&mut loading).now_or_never() {
+        Some(result) => go_on(result),
+        None => spawn_local(async move { go_on(loading.await) }),
+    }
+}
+
 #[derive(Clone)]
 struct Lazy {
     load: Arc<dyn Fn() -> Loading + Send + Sync>,
@@ -107,13 +119,8 @@ impl Lazy {
     }
 
     fn load(&self) {
-        let mut loading = (self.load)();
-        // On the server it is always here, in a browser from the second time on.
-        if let Some(result) = (&mut loading).now_or_never() {
-            return self.loaded(result);
-        }
         let lazy = self.clone();
-        spawn_local(async move { lazy.loaded(loading.await) });
+        when_here((self.load)(), move |result| lazy.loaded(result));
     }
 
     fn loaded(&self, result: Result<Code, NotLoaded>) {
@@ -147,8 +154,12 @@ pub async fn prepare() {
         // One after the other: most of them come in the same file.
         let is_there = |name: &str| browser::is_there(&["[data-lazy=", name, "]"].concat());
         let are_here = (!is_there("not_found") || not_found::load().await.is_ok())
+            && (!is_there("settings") || settings::load().await.is_ok())
             && (!is_there("tool") || transcript::load_tool().await.is_ok())
+            && (!is_there("colours") || markdown::load_colours().await.is_ok())
             && (!is_there("suggestions") || transcript::load_suggestions().await.is_ok())
+            && (!is_there("literature") || literature::load().await.is_ok())
+            && (!is_there("tray") || tray::load().await.is_ok())
             && (!is_there("sources") || transcript::load_sources().await.is_ok());
         if are_here {
             return;

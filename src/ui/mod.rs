@@ -4,36 +4,47 @@
 //! - [`live`]: the state that the stream of events keeps true, and the intents that change it
 //! - [`chat`]: the one layout, with [`sidebar`], [`header`], [`transcript`], [`welcome`] and [`composer`] in it
 //! - [`panel`]: what tools and the model have made, beside the conversation
+//! - [`literature`]: a page of its own, beside which one talks in the [`tray`]
+//! - [`actions`]: what the page does when an action that the model suggests is pressed
+//! - [`diagnostics`]: how an answer was made
 //! - [`markdown`]: text of a model as views that follow it while it grows
+//! - [`settings`]: what a person sets for themselves
 //! - [`lazy`]: views whose code is loaded when they are first shown
 //! - [`browser`]: the only module here that knows whether it runs in one
 //!
 //! Nothing here decides what an event means (that is `protocol`), nor what an intent does (that is the server).
 
+mod actions;
 mod browser;
 mod chat;
 mod clock;
 mod composer;
 mod copy;
 mod delete;
+mod diagnostics;
 mod drafts;
 mod each;
 mod erase;
 mod header;
+mod highlight;
 mod icons;
 mod lazy;
+mod literature;
 mod live;
 pub mod markdown;
 mod models;
 mod not_found;
 mod notify;
+mod own;
 mod page;
 mod panel;
 mod place;
+mod settings;
 mod sidebar;
 mod theme;
 mod toast;
 mod transcript;
+mod tray;
 mod welcome;
 mod when;
 

@@ -4,11 +4,14 @@
 use leptos::server::codee::{Decoder, Encoder};
 use serde::{Deserialize, Serialize};
 
-use super::{browser, place::Place};
+use super::{
+    browser,
+    place::{self, Place},
+};
 use crate::{
     api::{ApiError, rpc},
     protocol::{
-        ConversationId, ConversationList, IntentId, MessageId, Timestamp, Transcript,
+        ConversationId, ConversationList, IntentId, Json, MessageId, Timestamp, Transcript,
         chat::ModelList,
         json::{self, Unreadable},
     },
@@ -24,6 +27,10 @@ pub struct Page {
     /// The conversation that the address names.
     pub transcript: Option<Result<Transcript, ApiError>>,
     pub models: Result<ModelList, ApiError>,
+    /// What the page *Literature* shows, if the address is one of it. It is read by those who show it.
+    pub opened: Option<Json>,
+    /// What the settings page shows, if the address names it. Nothing else reads it: what few people need is taken apart there.
+    pub personal: Option<Json>,
     pub form: FormIds,
 }
 
@@ -71,21 +78,37 @@ impl Decoder<Page> for PageCodec {
 }
 
 impl Page {
-    /// Reads the snapshots. With `before`, the conversation goes back to the page before that message.
-    pub async fn load(place: Place, before: Option<MessageId>) -> Self {
+    /// Reads the snapshots of an address. If it names a message, the conversation goes back to the page before that.
+    pub async fn load(address: String) -> Self {
+        let (place, before) = (Place::of(&address), place::before(&address));
         let transcript = async {
             match place.conversation() {
                 Some(id) => Some(conversation(id, before).await),
                 None => None,
             }
         };
-        let (list, transcript, models) = futures::join!(rpc::conversations(None), transcript, rpc::models());
+        let opened = async {
+            match place {
+                // What it can't be told now it asks for itself.
+                Place::Literature => rpc::open_literature(address).await.ok(),
+                _ => None,
+            }
+        };
+        let (list, transcript, models, opened) =
+            futures::join!(rpc::conversations(None), transcript, rpc::models(), opened);
+        // After the list: the stream goes on from there, and says what changed since.
+        let personal = match place {
+            Place::Settings => browser::personal().await,
+            _ => None,
+        };
         Self {
             now: browser::now(),
             place,
             list,
             transcript,
             models,
+            opened,
+            personal,
             form: FormIds::new(place),
         }
     }

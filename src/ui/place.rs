@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{ConversationId, MessageId};
+use crate::protocol::{ConversationId, MessageId, literature};
+
+const SETTINGS: &str = "/settings";
 
 /// What an address names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -10,15 +12,23 @@ pub enum Place {
     /// A conversation that has not begun.
     New,
     Conversation(ConversationId),
+    /// The page *Literature*, whatever is open on it.
+    Literature,
+    /// What a person sets for themselves.
+    Settings,
     /// There is nothing at this address.
     Nowhere,
 }
 
 impl Place {
-    /// The place that a path names.
-    pub fn of(path: &str) -> Self {
+    /// The place that an address names.
+    pub fn of(address: &str) -> Self {
+        let path = address.split('?').next().unwrap_or_default();
         match path.trim_end_matches('/') {
             "" => Self::New,
+            // What there is on it, it knows itself.
+            path if path == literature::PATH || path.starts_with("/literature/") => Self::Literature,
+            SETTINGS => Self::Settings,
             path => path
                 .strip_prefix("/c/")
                 .and_then(|id| id.parse().ok())
@@ -30,6 +40,8 @@ impl Place {
     pub fn path(self) -> String {
         match self {
             Self::New | Self::Nowhere => "/".into(),
+            Self::Literature => literature::PATH.into(),
+            Self::Settings => SETTINGS.into(),
             Self::Conversation(id) => {
                 let mut path = String::from("/c/");
                 path.push_str(&id.to_string());
@@ -38,22 +50,29 @@ impl Place {
         }
     }
 
+    /// Whether it is a page of another kind, beside which one talks in the tray.
+    pub fn has_tray(self) -> bool {
+        self == Self::Literature
+    }
+
     /// The conversation that the place is.
     pub fn conversation(self) -> Option<ConversationId> {
         match self {
             Self::Conversation(id) => Some(id),
-            Self::New | Self::Nowhere => None,
+            Self::New | Self::Literature | Self::Settings | Self::Nowhere => None,
         }
+    }
+
+    /// Whether there is somebody to write to.
+    pub fn is_chat(self) -> bool {
+        matches!(self, Self::New | Self::Conversation(_))
     }
 }
 
 /// The message in an address before which one wants to see more, without scripts.
-pub fn before(query: &str) -> Option<MessageId> {
-    query
-        .trim_start_matches('?')
-        .strip_prefix("before=")?
-        .parse()
-        .ok()
+pub fn before(address: &str) -> Option<MessageId> {
+    let (_, query) = address.split_once('?')?;
+    query.strip_prefix("before=")?.parse().ok()
 }
 
 #[cfg(test)]
@@ -63,11 +82,23 @@ mod tests {
     #[test]
     fn a_place_and_its_path_are_one() {
         let id = ConversationId::new();
-        for place in [Place::New, Place::Conversation(id)] {
+        for place in [
+            Place::New,
+            Place::Conversation(id),
+            Place::Literature,
+            Place::Settings,
+        ] {
             assert_eq!(Place::of(&place.path()), place);
         }
         assert_eq!(Place::of(&format!("/c/{id}/")), Place::Conversation(id));
-        for path in ["/c", "/c/", "/c/what", "/settings"] {
+        let before = MessageId::new();
+        let older = format!("/c/{id}?before={before}");
+        assert_eq!(
+            (Place::of(&older), super::before(&older)),
+            (Place::Conversation(id), Some(before))
+        );
+        assert_eq!(Place::of("/literature/articles/11?q=tea"), Place::Literature);
+        for path in ["/literaturex", "/c", "/c/", "/c/what", "/setting", "/settings/x"] {
             assert_eq!(Place::of(path), Place::Nowhere, "{path}");
         }
     }

@@ -67,6 +67,7 @@ fn usage(output_tokens: u64) -> ModelEvent {
     ModelEvent::Usage(Usage {
         input_tokens: 10,
         output_tokens,
+        cost: None,
     })
 }
 

@@ -33,7 +33,7 @@ use crate::support::{Parlor, SOON, calls, id};
 
 /// A server of tools: `greet`, `count` (in steps; it waits before the last), `wait` (without an end), `big`.
 #[derive(Clone, Default)]
-struct Tools(Arc<Inner>);
+pub struct Tools(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
@@ -42,11 +42,27 @@ struct Inner {
     /// The number of the session that is not over.
     session: AtomicUsize,
     go_on: Notify,
+    /// Whether it lists its tools only when it is told to, each time.
+    is_late: bool,
+    list: Notify,
 }
 
 impl Tools {
+    /// One that lists its tools when it is told to.
+    pub fn late() -> Self {
+        Self(Arc::new(Inner {
+            is_late: true,
+            ..Inner::default()
+        }))
+    }
+
+    /// Has it list its tools, once.
+    pub fn list(&self) {
+        self.0.list.notify_one();
+    }
+
     /// Listens, and gives the settings for it.
-    async fn serve(&self) -> McpServer {
+    pub async fn serve(&self) -> McpServer {
         let routes = Router::new()
             .route("/mcp", post(answer).delete(StatusCode::OK))
             .with_state(self.clone());
@@ -116,6 +132,9 @@ async fn answer(State(Tools(tools)): State<Tools>, headers: HeaderMap, body: Byt
         method if method.starts_with("notifications/") => return StatusCode::ACCEPTED.into_response(),
         _ if header("mcp-session-id") != session => return StatusCode::NOT_FOUND.into_response(),
         "tools/list" => {
+            if tools.is_late {
+                tools.list.notified().await;
+            }
             let tool = |name| {
                 let hints = json!({ "readOnlyHint": true, "title": format!("The {name} tool") });
                 json!({ "name": name, "inputSchema": { "type": "object" }, "annotations": hints })

@@ -14,6 +14,8 @@ use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 use upstream::{Script, Upstream, When, without_metadata};
 
+use crate::openapi;
+
 /// How long a test waits for what must come at once.
 pub const SOON: Duration = Duration::from_secs(20);
 
@@ -46,7 +48,7 @@ impl Parlor {
         change: impl FnOnce(&mut Settings),
     ) -> Self {
         let settings = settings(data, upstream, change);
-        let server = Server::open_with(settings, |_, _, _| tools).await;
+        let server = Server::open_with(settings, |_, _, _, _| tools).await;
         Self::serve(server.expect("a server")).await
     }
 
@@ -132,9 +134,16 @@ fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)
     settings
 }
 
-/// The JSON body of a response.
+/// The JSON body of a response. If it is one of the public contract, it is as the document says.
 pub async fn json(response: reqwest::Response) -> Value {
-    serde_json::from_str(&response.text().await.expect("a body")).expect("JSON")
+    let (path, status) = (response.url().path().to_owned(), response.status().as_u16());
+    let content_type = response.headers()["content-type"]
+        .to_str()
+        .expect("text")
+        .to_owned();
+    let body = serde_json::from_str(&response.text().await.expect("a body")).expect("JSON");
+    openapi::check_response(&path, status, &content_type, &body);
+    body
 }
 
 /// An event stream that is being read.
@@ -145,7 +154,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    async fn of(request: reqwest::RequestBuilder) -> Self {
+    /// The stream that a request is answered with.
+    pub async fn of(request: reqwest::RequestBuilder) -> Self {
         let response = request.send().await.expect("an answer");
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
@@ -180,6 +190,7 @@ impl Stream {
             event.get("position").map(Value::to_string),
             "the id is the position"
         );
+        openapi::check_event(&event);
         Some(event)
     }
 

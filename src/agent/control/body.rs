@@ -62,6 +62,11 @@ impl Body {
         body
     }
 
+    /// Whether its JSON has begun.
+    pub fn is_json(&self) -> bool {
+        matches!(self.phase, Phase::Json(_))
+    }
+
     /// The JSON in it, once it has ended.
     pub fn json(&self) -> &str {
         &self.held[self.json.clone()]

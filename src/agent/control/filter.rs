@@ -232,7 +232,7 @@ impl ControlFilter {
 
     /// Control text has ended, if it is any.
     fn end(&mut self, body: &Body, out: &mut Vec<Item>) {
-        let Some(read) = json::parse(body.json()).and_then(|json| self.read(body.kind, json)) else {
+        let Some(read) = json::parse(body.json()).and_then(|json| self.read(body, json)) else {
             return self.release(&body.held);
         };
         match (body.kind, read) {
@@ -247,8 +247,8 @@ impl ControlFilter {
     }
 
     /// What the JSON of control text is; `None` if it is not of the right type.
-    fn read(&self, kind: Kind, json: Value) -> Option<Option<Item>> {
-        match kind {
+    fn read(&self, body: &Body, json: Value) -> Option<Option<Item>> {
+        match body.kind {
             Kind::Values => read::values(json).map(|values| Some(Item::Values(values))),
             Kind::Actions => read::actions(json).map(|actions| Some(Item::Actions(actions))),
             Kind::Metadata | Kind::Sources { .. } => {
@@ -257,8 +257,11 @@ impl ControlFilter {
             Kind::Payload(index) => {
                 let marker = self.markers.get(index)?;
                 let data = (marker.parse)(&json).ok()?;
-                let kind = marker.kind.clone();
-                Some(Some(Item::Payload { kind, data }))
+                Some(Some(Item::Payload {
+                    kind: marker.kind.clone(),
+                    data,
+                    written: self.gap.white_space() + &body.held,
+                }))
             }
         }
     }
@@ -312,6 +315,19 @@ impl ControlFilter {
     fn follow_code(&mut self) {
         self.code.push(&self.shown[self.followed..]);
         self.followed = self.shown.len();
+    }
+
+    /// The type of the payload that is being held until it is whole, if it is one.
+    pub fn writing(&self) -> Option<&str> {
+        match &self.state {
+            State::Body(
+                body @ Body {
+                    kind: Kind::Payload(index),
+                    ..
+                },
+            ) if body.is_json() => self.markers.get(*index).map(|marker| marker.kind.as_str()),
+            _ => None,
+        }
     }
 
     /// How many bytes are kept here: a measure of the memory used.

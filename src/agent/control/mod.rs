@@ -65,7 +65,12 @@ pub enum Item {
     /// They replace those that came before.
     Actions(Vec<SuggestedAction>),
     /// Each counts, in order.
-    Payload { kind: String, data: Value },
+    Payload {
+        kind: String,
+        data: Value,
+        /// As it stood in the answer, with the white space before it.
+        written: String,
+    },
     /// They replace those that came before.
     Sources(Vec<Source>),
 }

@@ -62,6 +62,9 @@ pub(super) fn metadata(json: Value) -> Option<Option<Vec<Source>>> {
         return Some(None);
     };
     let mut sources: Vec<Source> = serde_json::from_value(sources).ok()?;
+    for (index, source) in sources.iter_mut().enumerate() {
+        source.number = index + 1;
+    }
     sources.retain(|source| {
         fits(&source.url, MAX_URL)
             && source.url.len() <= MAX_URL
@@ -97,6 +100,7 @@ impl From<WrittenAction> for SuggestedAction {
                 .style
                 .and_then(|style| serde_json::from_value(style).ok())
                 .unwrap_or(ActionStyle::Secondary),
+            taken: false,
         }
     }
 }

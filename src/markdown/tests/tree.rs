@@ -1,6 +1,6 @@
 //! What the tree of a text looks like.
 
-use super::super::{Alignment, Block, Inline, Item, parse};
+use super::super::{Alignment, Block, Inline, Item, parse, plain_text};
 
 fn text(text: &str) -> Inline {
     Inline::Text(text.to_owned())
@@ -51,6 +51,36 @@ fn raw_html_is_text() {
         parse("<div>\n*a*\n</div>\n"),
         [Block::Html("<div>\n*a*\n</div>\n".into())]
     );
+}
+
+#[test]
+fn a_number_in_brackets_cites_a_source() {
+    assert_eq!(
+        parse("a[1], **b[12]** [1][2]"),
+        [Block::Paragraph(vec![
+            text("a"),
+            Inline::Citation(1),
+            text(", "),
+            Inline::Strong(vec![text("b"), Inline::Citation(12)]),
+            text(" "),
+            Inline::Citation(1),
+            Inline::Citation(2),
+        ])]
+    );
+    for other in ["[01] [0] [123] [a] [1 ] [1", "[[x]]"] {
+        assert_eq!(parse(other), [paragraph(other)]);
+    }
+    assert_eq!(
+        parse("`[1]`"),
+        [Block::Paragraph(vec![Inline::Code("[1]".into())])]
+    );
+    let link = |children: &[Block]| matches!(children, [Block::Paragraph(inlines)] if matches!(inlines[..], [Inline::Link { .. }]));
+    assert!(link(&parse("[1](https://example.org)")));
+    assert!(
+        link(&parse("[a [1] b](https://example.org)")),
+        "no link in a link"
+    );
+    assert_eq!(plain_text(&[text("a"), Inline::Citation(1)]), "a[1]");
 }
 
 #[test]

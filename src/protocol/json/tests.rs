@@ -133,3 +133,29 @@ fn what_is_not_json_is_a_string_of_json() {
         assert_eq!(Json::or_string(text).as_str(), json);
     }
 }
+
+/// What a model gives is kept in a log that everything is read from: one entry that can't be read would be the end of it.
+#[test]
+fn whatever_is_kept_as_json_reads_back() {
+    for given in [
+        r#"{"q":"\ud83d"}"#,
+        r#"{"\udc00":1}"#,
+        r#"["\ud83d\ud83d"]"#,
+        r#"{"q":"\u12"}"#,
+        "[1e999,-0.5E-7]",
+        "nul",
+        "{\"a\":}",
+        "{\"a\" 1}",
+        "[1,]",
+        "\u{feff}{}",
+        "",
+        "\0",
+        &"[".repeat(200),
+        &("[".repeat(1000) + &"]".repeat(1000)),
+    ] {
+        let json = Json::or_string(given);
+        let written = serde_json::to_vec(&json).unwrap();
+        assert_eq!(read::<Json>(&written), Ok(json.clone()), "{given}");
+        assert_eq!(serde_json::from_slice::<Json>(&written).unwrap(), json, "{given}");
+    }
+}

@@ -9,7 +9,8 @@ mod tools;
 pub use state::{Elsewhere, OlderMessages, Transcript};
 
 use super::{
-    AssistantMessage, Event, EventBody, Message, MessageBody, MessageId, Node, Part, Position, RunStatus,
+    AssistantMessage, Event, EventBody, Judged, Message, MessageBody, MessageId, Node, Part, Position,
+    RunStatus,
 };
 
 /// What an event touched.
@@ -69,6 +70,7 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
         }
         EventBody::ConversationDeleted => {
             state.messages.clear();
+            state.verdicts.clear();
             state.active_leaf = None;
             state.deleted = true;
             return Ok(Touched::Messages);
@@ -82,6 +84,7 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
             user_message_id,
             parent_id,
             text,
+            interaction,
             created_at,
             ..
         } => {
@@ -90,10 +93,20 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
                 id: *user_message_id,
                 parent_id: *parent_id,
                 created_at: *created_at,
-                body: MessageBody::User { text: text.clone() },
+                body: MessageBody::User {
+                    text: text.clone(),
+                    interaction: interaction.clone(),
+                },
             });
             state.active_leaf = Some(*user_message_id);
             return Ok(Touched::Messages);
+        }
+        EventBody::PayloadJudged { payload_id, verdict } => {
+            state.judge(Judged {
+                payload_id: payload_id.clone(),
+                verdict: *verdict,
+            });
+            return Ok(Touched::Conversation);
         }
         EventBody::Empty => return Ok(Touched::Nothing),
         _ => {}
@@ -120,6 +133,10 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
     }
     if matches!(event.body, EventBody::RunContinued { .. }) {
         state.follows(event, Some(message_id))?;
+    }
+    // What is offered further back, or on another branch, is loaded as it is by then.
+    if matches!(event.body, EventBody::ActionTaken { .. }) && state.message(message_id).is_none() {
+        return Ok(Touched::Nothing);
     }
     let assistant = state.assistant_mut(message_id).ok_or(Gap(event.position))?;
     if matches!(event.body, EventBody::RunContinued { .. }) {
@@ -151,11 +168,15 @@ pub enum RunTouched {
 
 /// Applies an event to its run's message; `None` if an earlier event is missing.
 ///
-/// After a run's last event nothing changes it any more, until it is continued.
+/// After a run's last event nothing changes it any more, until it is continued or something that it offers is taken.
 pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<RunTouched> {
     if matches!(event, EventBody::RunContinued { .. }) {
         run.status = RunStatus::Running;
         (run.activity, run.error, run.ended_at) = (None, None, None);
+        return Some(RunTouched::Run);
+    }
+    if let EventBody::ActionTaken { index } = event {
+        run.suggested_actions.get_mut(*index)?.taken = true;
         return Some(RunTouched::Run);
     }
     if run.status.is_terminal() {
@@ -168,15 +189,17 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
         }
         run.status = status;
         run.activity = None;
-        match event {
-            EventBody::Error { error, ended_at, .. } => {
-                run.error = Some(error.clone());
-                run.ended_at = Some(*ended_at);
-            }
-            EventBody::Complete { ended_at } | EventBody::Cancelled { ended_at } => {
-                run.ended_at = Some(*ended_at)
-            }
-            _ => {}
+        if let EventBody::Error { error, .. } = event {
+            run.error = Some(error.clone());
+        }
+        if let EventBody::Error {
+            ended_at, worked_ms, ..
+        }
+        | EventBody::Complete { ended_at, worked_ms }
+        | EventBody::Cancelled { ended_at, worked_ms } = event
+        {
+            run.ended_at = Some(*ended_at);
+            run.worked_ms += worked_ms;
         }
         return Some(RunTouched::Run);
     }
@@ -201,8 +224,9 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
             run.usage = Some(*usage);
             Some(RunTouched::Run)
         }
-        EventBody::Waiting => {
+        EventBody::Waiting { worked_ms } => {
             run.status = RunStatus::Waiting;
+            run.worked_ms += worked_ms;
             run.activity = None;
             Some(RunTouched::Run)
         }

@@ -7,7 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::{
-    AssistantMessage, ConversationId, Message, MessageId, Parameters, Position, Usage, flat::Fields, sorted,
+    AssistantMessage, ConversationId, Judged, Message, MessageId, Parameters, Position, Usage, Verdict,
+    flat::Fields, sorted,
 };
 
 /// A conversation as it stood at a position of its user's log.
@@ -31,6 +32,9 @@ pub struct Transcript {
     pub elsewhere: Vec<Elsewhere>,
     /// The message at the end of the branch that is shown.
     pub active_leaf: Option<MessageId>,
+    /// What the person has accepted and rejected of all that was made for the panel.
+    #[serde(default)]
+    pub verdicts: Vec<Judged>,
     /// The conversation was deleted; it stays empty.
     #[serde(default)]
     pub deleted: bool,
@@ -72,7 +76,24 @@ impl Transcript {
             earliest: None,
             elsewhere: Vec::new(),
             active_leaf: None,
+            verdicts: Vec::new(),
             deleted: false,
+        }
+    }
+
+    /// What the person has said of something that was made for the panel.
+    pub fn verdict(&self, payload_id: &str) -> Option<Verdict> {
+        let judged = self
+            .verdicts
+            .iter()
+            .find(|judged| judged.payload_id == payload_id);
+        judged.map(|judged| judged.verdict)
+    }
+
+    /// The first verdict stays.
+    pub(super) fn judge(&mut self, judged: Judged) {
+        if self.verdict(&judged.payload_id).is_none() {
+            self.verdicts.push(judged);
         }
     }
 

@@ -125,6 +125,7 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                     expected_assistant_message_id: run,
                     parent_id: state.active_leaf,
                     text: text.clone(),
+                    interaction: Default::default(),
                     created_at: AT,
                 };
                 add(conversation_id, Some(run), saved);
@@ -227,6 +228,7 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                         },
                         output: text.clone(),
                         payload: None,
+                        attachments: Vec::new(),
                         ended_at: AT,
                     },
                 };
@@ -253,7 +255,7 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 add(
                     conversation_id,
                     Some(run),
-                    EventBody::ended(*status, Some(error), AT),
+                    EventBody::ended(*status, Some(error), AT, 0),
                 );
             }
             (Step::Rename(title), _) => {
@@ -431,6 +433,7 @@ fn after_its_last_event_a_run_does_not_change() {
         },
         EventBody::Complete {
             ended_at: Timestamp(9),
+            worked_ms: 0,
         },
     ];
     let mut state = ended.clone();
@@ -465,7 +468,7 @@ fn the_branch_that_is_shown_ends_with_the_active_leaf() {
     let state = fold(Transcript::new(conversation_id), &events);
     let shown = |state: &Transcript| -> Vec<String> {
         let text = |message: &&Message| match &message.body {
-            MessageBody::User { text } => text.clone(),
+            MessageBody::User { text, .. } => text.clone(),
             MessageBody::Assistant(assistant) => assistant.text(),
         };
         state.branch().iter().map(text).collect()

@@ -32,6 +32,7 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
             status,
             output,
             payload,
+            attachments,
             ended_at,
             ..
         } => change(run, *index, |call| {
@@ -40,6 +41,7 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
             call.progress = None;
             call.output = Some(output.clone());
             call.payload.clone_from(payload);
+            call.attachments.clone_from(attachments);
             call.ended_at = Some(*ended_at);
         }),
         EventBody::PayloadMade { node, part, payload } => {
@@ -47,6 +49,7 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
             if begins(run, node, part)? {
                 let payload = payload.clone();
                 begin(run, node, Part::Payload { payload });
+                run.activity = None;
             }
             Some(RunTouched::Part { node, part, from: 0 })
         }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::wire::{Chunk, Content, ContentPart, Delta, Thinking, ToolCall};
 use crate::{
     protocol::sse::{self, Frame},
-    providers::{FinishReason, ModelEvent, Usage, think::ThinkFilter},
+    providers::{Cost, FinishReason, ModelEvent, Usage, think::ThinkFilter},
 };
 
 /// Why a stream cannot be followed to a clean end.
@@ -137,6 +137,7 @@ impl Decoder {
             self.usage = Some(Usage {
                 input_tokens: usage.prompt_tokens,
                 output_tokens: usage.completion_tokens,
+                cost: usage.cost.and_then(Cost::from_dollars),
             });
         }
         // Only one answer is asked for.

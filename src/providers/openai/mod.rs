@@ -38,7 +38,9 @@ use secrecy::{ExposeSecret, SecretString};
 use self::{facts::Facts, request::Manners, transport::Transport, window::Windows};
 
 pub use self::{refusal::retry_after, transport::is_loopback};
-use super::{Endpoint, EndpointConfig, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream};
+use super::{
+    Endpoint, EndpointConfig, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream, Sent,
+};
 use crate::{
     protocol::{RunError, chat::ModelInfo},
     settings::Dialect,
@@ -190,6 +192,26 @@ impl Endpoint for OpenAi {
         }
         let headers = self.client.config().headers();
         self.windows.ask(&self.transport, &headers, model).await
+    }
+
+    fn sends(&self, model: &str, request: &ModelRequest) -> Sent {
+        let mut request = ModelRequest {
+            model: model.into(),
+            ..request.clone()
+        };
+        if self.models_without_tools().contains(model) {
+            request.tools.clear();
+        }
+        let completion = request::completion(&request, self.dialect, self.manners());
+        let body = match serde_json::to_value(completion) {
+            Ok(serde_json::Value::Object(body)) => body,
+            // Then it can't be sent either, and the call says so.
+            _ => serde_json::Map::new(),
+        };
+        Sent {
+            address: self.transport.facts.address.clone(),
+            body,
+        }
     }
 
     async fn call(&self, mut request: ModelRequest) -> Result<ModelStream, ModelError> {

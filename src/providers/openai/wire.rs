@@ -111,6 +111,9 @@ pub struct Usage {
     pub prompt_tokens: u64,
     #[serde(deserialize_with = "or_default")]
     pub completion_tokens: u64,
+    /// OpenRouter, in US dollars.
+    #[serde(deserialize_with = "lenient")]
+    pub cost: Option<f64>,
 }
 
 impl Delta {

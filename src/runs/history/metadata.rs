@@ -210,7 +210,10 @@ mod tests {
             id: MessageId::new(),
             parent_id: None,
             created_at: Timestamp(at),
-            body: MessageBody::User { text: text.into() },
+            body: MessageBody::User {
+                text: text.into(),
+                interaction: Default::default(),
+            },
         }
     }
 
@@ -226,6 +229,7 @@ mod tests {
             progress: None,
             output: None,
             payload: None,
+            attachments: Vec::new(),
             started_at: None,
             ended_at: None,
         }))

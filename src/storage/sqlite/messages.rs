@@ -3,7 +3,7 @@
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{id, optional_id, read::log_bounds};
+use super::{id, optional_id, payloads, read::log_bounds};
 use crate::{
     protocol::{
         ConversationId, Event, Message, MessageId, OlderMessages, Timestamp, Transcript, UserId,
@@ -72,6 +72,7 @@ pub(super) async fn transcript(
             }
         }
     }
+    let verdicts = payloads::verdicts(&mut *connection, user_id, conversation_id).await?;
     let elsewhere = elsewhere(connection, user_id, &messages).await?;
     Ok(Some(Transcript {
         conversation_id,
@@ -83,6 +84,7 @@ pub(super) async fn transcript(
         earliest,
         elsewhere,
         active_leaf,
+        verdicts,
         deleted: false,
     }))
 }

@@ -15,16 +15,25 @@ use sqlx::{
 };
 use tokio::sync::{Mutex, watch};
 
-use super::{Change, Committed, LogPage, PageSize, RunKey, Storage, StorageError, StoredRun, Terms, Trouble};
+use super::{
+    Change, Committed, LogPage, Looking, PageSize, RecordedCall, RunKey, Storage, StorageError,
+    StoredAttachment, StoredConversation, StoredRun, Terms, TokenHash, Trouble,
+};
 use crate::protocol::{
-    ConversationId, ConversationList, Memory, Message, MessageId, OlderMessages, Parameters, Payload,
-    PayloadRef, Position, Timestamp, Transcript, UserId, conversation_list::ListCursor,
+    ApiToken, AttachmentId, ConversationId, ConversationList, Judged, Memory, Message, MessageId,
+    OlderMessages, Parameters, Payload, PayloadRef, Position, StreamId, Timestamp, Transcript, UserId,
+    conversation_list::ListCursor,
+    literature::{Library, ResearchStream, SavedArticle},
 };
 
+mod attachments;
+mod calls;
 mod checkpoint;
 mod commit;
+mod literature;
 mod messages;
 mod payloads;
+mod personal;
 mod read;
 mod terms;
 mod trim;
@@ -246,6 +255,15 @@ impl Storage for Sqlite {
         read::conversations(&mut tx, user_id, before, limit).await
     }
 
+    async fn conversation(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Option<StoredConversation>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        read::conversation(&mut connection, user_id, conversation_id).await
+    }
+
     async fn transcript(
         &self,
         user_id: UserId,
@@ -287,6 +305,24 @@ impl Storage for Sqlite {
         payloads::of_conversation(&mut tx, user_id, conversation_id).await
     }
 
+    async fn verdicts(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Vec<Judged>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        payloads::verdicts(&mut tx, user_id, conversation_id).await
+    }
+
+    async fn attachment(
+        &self,
+        user_id: UserId,
+        id: AttachmentId,
+    ) -> Result<Option<StoredAttachment>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        attachments::attachment(&mut connection, user_id, id).await
+    }
+
     async fn allowed_tools(
         &self,
         user_id: UserId,
@@ -324,6 +360,15 @@ impl Storage for Sqlite {
         messages::message(&mut tx, user_id, message_id).await
     }
 
+    async fn model_calls(
+        &self,
+        user_id: UserId,
+        message_id: MessageId,
+    ) -> Result<Vec<RecordedCall>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        calls::of_run(&mut connection, user_id, message_id).await
+    }
+
     async fn model(
         &self,
         user_id: UserId,
@@ -335,7 +380,50 @@ impl Storage for Sqlite {
 
     async fn memories(&self, user_id: UserId) -> Result<Vec<Memory>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        read::memories(&mut connection, user_id).await
+        personal::memories(&mut connection, user_id).await
+    }
+
+    async fn instructions(&self, user_id: UserId) -> Result<String, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        personal::instructions(&mut connection, user_id).await
+    }
+
+    async fn api_tokens(&self, user_id: UserId) -> Result<Vec<ApiToken>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        personal::tokens(&mut connection, user_id).await
+    }
+
+    async fn api_token(&self, hash: &TokenHash) -> Result<Option<(UserId, ApiToken)>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        personal::token_by_hash(&mut connection, hash).await
+    }
+
+    async fn looking(&self, user_id: UserId, message_id: MessageId) -> Result<Option<Looking>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        literature::looking(&mut connection, user_id, message_id).await
+    }
+
+    async fn library(&self, user_id: UserId) -> Result<Library, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        literature::library(&mut tx, user_id).await
+    }
+
+    async fn saved_article(
+        &self,
+        user_id: UserId,
+        pmid: &str,
+    ) -> Result<Option<(SavedArticle, Vec<String>)>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        literature::saved_article(&mut connection, user_id, pmid).await
+    }
+
+    async fn stream(
+        &self,
+        user_id: UserId,
+        stream_id: StreamId,
+    ) -> Result<Option<ResearchStream>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        literature::stream(&mut connection, user_id, stream_id).await
     }
 
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError> {

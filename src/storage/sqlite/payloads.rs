@@ -3,7 +3,7 @@
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use crate::{
-    protocol::{ConversationId, Json, Payload, PayloadRef, UserId},
+    protocol::{ConversationId, Json, Judged, Payload, PayloadRef, UserId, Verdict},
     storage::StorageError,
 };
 
@@ -53,6 +53,33 @@ pub(super) async fn of_conversation(
     .fetch_all(connection)
     .await?;
     rows.iter().map(reference).collect()
+}
+
+/// What the person has accepted and rejected, in the order in which they did.
+pub(super) async fn verdicts(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    conversation_id: ConversationId,
+) -> Result<Vec<Judged>, StorageError> {
+    let rows = sqlx::query(
+        "SELECT payload_id, verdict FROM payload_verdicts WHERE user_id = ? AND conversation_id = ? ORDER BY position",
+    )
+    .bind(user_id.to_string())
+    .bind(conversation_id.to_string())
+    .fetch_all(connection)
+    .await?;
+    let judged = |row: &SqliteRow| {
+        let verdict: &str = row.try_get("verdict")?;
+        Ok(Judged {
+            payload_id: row.try_get("payload_id")?,
+            verdict: if verdict == Verdict::Accepted.as_str() {
+                Verdict::Accepted
+            } else {
+                Verdict::Rejected
+            },
+        })
+    };
+    rows.iter().map(judged).collect()
 }
 
 fn reference(row: &SqliteRow) -> Result<PayloadRef, StorageError> {

@@ -7,10 +7,10 @@ use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use super::{id, optional_id, position};
 use crate::{
     protocol::{
-        ConversationId, ConversationList, ConversationSummary, Event, Memory, MessageId, Position, Timestamp,
-        UserId, conversation_list::ListCursor,
+        ConversationId, ConversationList, ConversationSummary, Event, MessageId, Position, Timestamp, UserId,
+        conversation_list::ListCursor,
     },
-    storage::{LogPage, LoggedEvent, PAGE_BYTES, RunKey, StorageError, StoredRun},
+    storage::{LogPage, LoggedEvent, PAGE_BYTES, RunKey, StorageError, StoredConversation, StoredRun},
 };
 
 // The + in front of a column keeps the planner, which knows no figures, from walking the user's whole log instead of
@@ -27,12 +27,13 @@ pub(super) const CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.ac
          LEFT JOIN runs r ON r.user_id = c.user_id AND r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
          WHERE c.user_id = ? AND c.activity < ? ORDER BY c.activity DESC LIMIT ?";
 
+pub(super) const CONVERSATION: &str = "SELECT c.id, c.title, c.model, c.created_at, c.updated_at, c.activity, c.unseen, \
+         r.id AS active_run, coalesce(r.status = 'waiting', 0) AS waiting FROM conversations c \
+         LEFT JOIN runs r ON r.user_id = c.user_id AND r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
+         WHERE c.user_id = ? AND c.id = ?";
+
 pub(super) const RUNS_AT_WORK: &str = "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \
      WHERE status IN ('running', 'waiting') AND status = 'running' ORDER BY first_position";
-
-/// Ids that were made later sort later.
-pub(super) const MEMORIES: &str =
-    "SELECT id, text, created_at FROM memories WHERE user_id = ? ORDER BY id DESC";
 
 /// How far a user's log reaches.
 pub(super) struct LogBounds {
@@ -113,22 +114,44 @@ pub(super) async fn conversations(
         .fetch_all(connection)
         .await?;
     let has_more = rows.len() > limit;
-    let conversations = rows.iter().take(limit).map(|row| {
-        Ok(ConversationSummary {
-            id: id(row, "id")?,
-            title: row.try_get("title")?,
-            updated_at: Timestamp(row.try_get("updated_at")?),
-            activity: position(row, "activity")?,
-            active_run: optional_id(row, "active_run")?,
-            waiting: row.try_get("waiting")?,
-            unseen: row.try_get("unseen")?,
-        })
-    });
+    let conversations = rows.iter().take(limit).map(summary);
     Ok(ConversationList {
         as_of,
         conversations: conversations.collect::<Result<_, StorageError>>()?,
         has_more,
     })
+}
+
+fn summary(row: &SqliteRow) -> Result<ConversationSummary, StorageError> {
+    Ok(ConversationSummary {
+        id: id(row, "id")?,
+        title: row.try_get("title")?,
+        updated_at: Timestamp(row.try_get("updated_at")?),
+        activity: position(row, "activity")?,
+        active_run: optional_id(row, "active_run")?,
+        waiting: row.try_get("waiting")?,
+        unseen: row.try_get("unseen")?,
+    })
+}
+
+pub(super) async fn conversation(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    conversation_id: ConversationId,
+) -> Result<Option<StoredConversation>, StorageError> {
+    let row = sqlx::query(CONVERSATION)
+        .bind(user_id.to_string())
+        .bind(conversation_id.to_string())
+        .fetch_optional(connection)
+        .await?;
+    row.map(|row| {
+        Ok(StoredConversation {
+            summary: summary(&row)?,
+            model: row.try_get("model")?,
+            created_at: Timestamp(row.try_get("created_at")?),
+        })
+    })
+    .transpose()
 }
 
 pub(super) async fn model(
@@ -143,24 +166,6 @@ pub(super) async fn model(
             .fetch_optional(connection)
             .await?;
     Ok(model.flatten())
-}
-
-pub(super) async fn memories(
-    connection: &mut SqliteConnection,
-    user_id: UserId,
-) -> Result<Vec<Memory>, StorageError> {
-    let rows = sqlx::query(MEMORIES)
-        .bind(user_id.to_string())
-        .fetch_all(connection)
-        .await?;
-    let memories = rows.iter().map(|row| {
-        Ok(Memory {
-            id: id(row, "id")?,
-            text: row.try_get("text")?,
-            created_at: Timestamp(row.try_get("created_at")?),
-        })
-    });
-    memories.collect()
 }
 
 pub(super) fn stored_run(row: &SqliteRow) -> Result<StoredRun, StorageError> {

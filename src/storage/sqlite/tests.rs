@@ -24,8 +24,11 @@ fn send(text: &str) -> (Change, RunKey) {
         model: Some("x/m".into()),
         force_tools: Vec::new(),
         parameters: None,
+        context: None,
+        interaction: Default::default(),
     };
     let start = Start {
+        looking: None,
         run: run.message_id,
         default_model: String::new(),
         parameters: None,
@@ -127,7 +130,9 @@ async fn what_is_asked_for_often_is_looked_up_and_not_searched_for() {
             read::CONVERSATIONS,
             "conversations_by_activity (user_id=? AND activity<?)",
         ),
-        (read::MEMORIES, "memories_of_user (user_id=?)"),
+        (personal::MEMORIES, "memories_of_user (user_id=?)"),
+        (personal::TOKENS, "api_tokens_of_user (user_id=?)"),
+        (personal::TOKEN, "(hash=?)"),
         (read::RUNS_AT_WORK, "one_active_run_per_conversation"),
         (messages::BRANCH, "SEARCH m USING PRIMARY KEY (id=?)"),
         (messages::OTHER_ANSWERS, "messages_of_parent (parent_id=?)"),
@@ -164,7 +169,7 @@ async fn commits_reach_the_file_beside_the_commits() {
     let before = std::fs::metadata(&file).unwrap().len();
     let (start, run) = send(&"x".repeat(100_000));
     storage.commit(NOON, &[start]).await.unwrap();
-    let event = EventBody::ended(crate::protocol::RunStatus::Complete, None, NOON);
+    let event = EventBody::ended(crate::protocol::RunStatus::Complete, None, NOON, 0);
     let message = AssistantMessage::started("x/m");
     let end = Change::End {
         run,

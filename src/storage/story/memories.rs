@@ -5,8 +5,11 @@ use super::*;
 fn remember(user_id: UserId, text: &str) -> Change {
     Change::Remember {
         user_id,
-        memory_id: MemoryId::new(),
-        text: text.into(),
+        memory: Memory {
+            id: MemoryId::new(),
+            text: text.into(),
+            created_at: NOON,
+        },
         limit: 3,
     }
 }
@@ -32,7 +35,11 @@ async fn what_is_remembered_is_there_until_it_is_forgotten() {
         ["has a dog", "likes tea"],
         "the same twice is once"
     );
-    assert_eq!(log(&*storage, ANN).await, [], "no conversation shows it");
+    let log = log(&*storage, ANN).await;
+    assert!(
+        log.len() == 2 && log.iter().all(|event| event.body == EventBody::SettingsChanged),
+        "that something has changed is said, and not what: {log:?}"
+    );
     drop(storage);
 
     let storage = sqlite::Sqlite::open(folder.path())
@@ -86,5 +93,39 @@ async fn what_is_remembered_of_one_person_is_nothing_to_another() {
     };
     assert_eq!(do_one(&*storage, &theft).await, Err(Refusal::NotFound));
     assert_eq!(remembered(&*storage, ANN).await, ["a secret"]);
+    assert_eq!(remembered(&*storage, bob()).await, ["another"]);
+}
+
+#[tokio::test]
+async fn all_can_be_forgotten_and_one_be_put_back_in_its_place() {
+    let (_folder, storage) = sqlite().await;
+    for text in ["one", "two", "three"] {
+        do_one(&*storage, &remember(ANN, text)).await.unwrap();
+    }
+    do_one(&*storage, &remember(bob(), "another")).await.unwrap();
+    let two = storage.memories(ANN).await.unwrap().swap_remove(1);
+    let forget = Change::Forget {
+        user_id: ANN,
+        memory_id: two.id,
+    };
+    do_one(&*storage, &forget).await.unwrap();
+    let restore = Change::Remember {
+        user_id: ANN,
+        memory: two,
+        limit: 3,
+    };
+    for _ in 0..2 {
+        assert_eq!(do_one(&*storage, &restore).await, Ok(Outcome::Done));
+    }
+    assert_eq!(remembered(&*storage, ANN).await, ["three", "two", "one"]);
+
+    let all = Change::ForgetAll { user_id: ANN };
+    assert_eq!(do_one(&*storage, &all).await, Ok(Outcome::Forgotten));
+    assert_eq!(
+        do_one(&*storage, &all).await,
+        Ok(Outcome::Done),
+        "there is nothing left"
+    );
+    assert_eq!(remembered(&*storage, ANN).await, [""; 0]);
     assert_eq!(remembered(&*storage, bob()).await, ["another"]);
 }

@@ -1,10 +1,14 @@
 //! What every storage must do, told as stories. Each runs over each kind of storage there is.
 
+mod calls;
 mod deletion;
 mod lists;
+mod literature;
 mod log;
 mod memories;
+mod offers;
 mod pages;
+mod personal;
 mod terms;
 mod turns;
 
@@ -42,6 +46,8 @@ fn turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> Turn {
         model: Some("x/m".into()),
         force_tools: Vec::new(),
         parameters: None,
+        context: None,
+        interaction: Default::default(),
     };
     let run = RunKey {
         user_id,
@@ -49,6 +55,7 @@ fn turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> Turn {
         message_id: MessageId::new(),
     };
     let start = Start {
+        looking: None,
         run: run.message_id,
         default_model: "x/default".into(),
         parameters: None,
@@ -82,7 +89,7 @@ fn saying(answer: &str) -> AssistantMessage {
 }
 
 fn end(run: RunKey, answer: &str) -> Change {
-    let event = EventBody::ended(RunStatus::Complete, None, NOON);
+    let event = EventBody::ended(RunStatus::Complete, None, NOON, 0);
     let mut message = saying(answer);
     transcript::apply_to_run(&mut message, &event);
     Change::End {

@@ -24,6 +24,7 @@ fn again(run: RunKey) -> (Change, RunKey) {
             model: None,
         },
         start: Start {
+            looking: None,
             run: other.message_id,
             default_model: String::new(),
             parameters: None,
@@ -139,7 +140,7 @@ async fn a_branch_is_chosen_by_any_message_of_it() {
     let after = whole(&*storage, id).await.unwrap();
     let texts = |page: &Transcript| -> Vec<String> {
         let text = |message: &&Message| match &message.body {
-            MessageBody::User { text } => text.clone(),
+            MessageBody::User { text, .. } => text.clone(),
             MessageBody::Assistant(assistant) => assistant.text(),
         };
         page.branch().iter().map(text).collect()

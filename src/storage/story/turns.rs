@@ -29,6 +29,7 @@ async fn the_same_intent_twice_is_done_once_and_another_under_its_id_is_refused(
         unreachable!()
     };
     let retried = Start {
+        looking: None,
         run: MessageId::new(),
         ..start.clone()
     };
@@ -42,6 +43,7 @@ async fn the_same_intent_twice_is_done_once_and_another_under_its_id_is_refused(
         Ok(Outcome::Started { started, again: true })
     );
     let other = Start {
+        looking: None,
         run: MessageId::new(),
         fingerprint: "other".into(),
         ..start
@@ -109,6 +111,7 @@ async fn another_answer_is_a_sibling_and_becomes_the_one_that_is_shown() {
             model: None,
         },
         start: Start {
+            looking: None,
             run: MessageId::new(),
             default_model: String::new(),
             parameters: None,
@@ -229,7 +232,7 @@ async fn only_the_last_answer_is_continued_and_only_if_it_broke_off() {
         fingerprint: String::new(),
     };
     let stop = |run: RunKey, answer: &str| {
-        let event = EventBody::ended(RunStatus::Stopped, None, NOON);
+        let event = EventBody::ended(RunStatus::Stopped, None, NOON, 0);
         let mut message = AssistantMessage::started("x/m");
         transcript::apply_to_run(&mut message, &text(0, answer));
         transcript::apply_to_run(&mut message, &event);
@@ -321,4 +324,121 @@ async fn what_a_run_has_stored_is_not_put_together_again() {
     );
     let (_, message) = storage.message(ANN, run.message_id).await.unwrap().unwrap();
     assert_eq!(message.assistant().unwrap().text(), "whole");
+}
+
+#[tokio::test]
+async fn what_a_run_kept_and_did_not_show_goes_with_its_end() {
+    let (_folder, storage) = sqlite().await;
+    let turn = turn(ANN, ConversationId::new(), "Draw and list");
+    do_one(&*storage, &turn.change).await.unwrap();
+    let run = turn.run;
+    let payload = |id: &str| Payload {
+        payload_id: id.into(),
+        kind: "table".into(),
+        summary: id.into(),
+        data: crate::protocol::Json::or_string("[]"),
+    };
+    let (shown, unseen) = (image(), image());
+    for change in [
+        Change::Keep {
+            run,
+            payload: payload("shown"),
+        },
+        Change::Keep {
+            run,
+            payload: payload("said"),
+        },
+        Change::Keep {
+            run,
+            payload: payload("unseen"),
+        },
+        Change::Attach {
+            run,
+            attachment: shown.clone(),
+        },
+        Change::Attach {
+            run,
+            attachment: unseen.clone(),
+        },
+    ] {
+        assert_eq!(do_one(&*storage, &change).await, Ok(Outcome::Done));
+    }
+    let call = crate::protocol::AskedCall {
+        node: 0,
+        part: 0,
+        index: 0,
+        tool_use_id: "1".into(),
+        tool: "draw".into(),
+        input: crate::protocol::Json::or_string("{}"),
+        label: "Drawing".into(),
+        detail: None,
+    };
+    let events = vec![
+        EventBody::ToolStart {
+            call,
+            started_at: NOON,
+        },
+        EventBody::ToolComplete {
+            index: 0,
+            tool_use_id: "1".into(),
+            tool: "draw".into(),
+            label: "Drew".into(),
+            status: crate::protocol::ToolStatus::Complete,
+            output: String::new(),
+            payload: Some(payload("shown").reference()),
+            attachments: vec![shown.attachment.clone()],
+            ended_at: NOON,
+        },
+        EventBody::PayloadMade {
+            node: 0,
+            part: 1,
+            payload: payload("said").reference(),
+        },
+        EventBody::ended(RunStatus::Stopped, None, NOON, 0),
+    ];
+    let mut message = AssistantMessage::started("x/m");
+    for event in &events {
+        transcript::apply_to_run(&mut message, event);
+    }
+    do_one(&*storage, &Change::End { run, events, message })
+        .await
+        .unwrap();
+
+    let kept = storage.payloads(ANN, run.conversation_id).await.unwrap();
+    let mut kept: Vec<_> = kept.into_iter().map(|payload| payload.payload_id).collect();
+    kept.sort();
+    assert_eq!(kept, ["said", "shown"]);
+    let (shown_id, unseen_id) = (shown.attachment.id, unseen.attachment.id);
+    assert_eq!(storage.attachment(ANN, shown_id).await.unwrap(), Some(shown));
+    assert_eq!(storage.attachment(ANN, unseen_id).await.unwrap(), None);
+    assert_eq!(
+        storage.attachment(bob(), shown_id).await.unwrap(),
+        None,
+        "somebody else's"
+    );
+
+    let conversation_id = run.conversation_id;
+    do_one(
+        &*storage,
+        &Change::Delete {
+            user_id: ANN,
+            conversation_id,
+        },
+    )
+    .await
+    .unwrap();
+    assert_eq!(storage.attachment(ANN, shown_id).await.unwrap(), None);
+}
+
+/// A file that a tool has given.
+fn image() -> StoredAttachment {
+    StoredAttachment {
+        attachment: Attachment {
+            id: AttachmentId::new(),
+            name: "map.png".into(),
+            media_type: "image/png".into(),
+            bytes: 3,
+        },
+        data: Bytes::from_static(b"map"),
+    }
 }

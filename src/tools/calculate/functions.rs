@@ -34,8 +34,8 @@ fn of_one(name: &str, x: Number) -> Result {
     match name {
         "sqrt" => x.root(),
         "abs" => Ok(if x.to_f64() < 0.0 { x.negative() } else { x }),
-        "floor" => Number::exact(x.into_fraction()?.floor()),
-        "ceil" => Number::exact(x.into_fraction()?.ceil()),
+        "floor" => x.made_whole(BigRational::floor),
+        "ceil" => x.made_whole(BigRational::ceil),
         "ln" => Number::nearly(positive(x)?.ln()),
         "log10" => Number::nearly(positive(x)?.log10()),
         "exp" => Number::nearly(x.to_f64().exp()),

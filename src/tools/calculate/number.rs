@@ -165,7 +165,19 @@ impl Number {
     /// Rounded to so many decimals, a half away from zero.
     pub fn rounded(self, decimals: i32) -> Result {
         let shift = ten().pow(decimals);
-        Self::exact((self.into_fraction()? * &shift).round() / shift)
+        self.made_whole(|value| (value * &shift).round() / &shift)
+    }
+
+    /// What a function makes of it that jumps from one number to another: what was rounded already is taken for the number that its
+    /// digits say. `64^(1/3)` is 3.9999999999999996 to a computer.
+    pub fn made_whole(self, function: impl Fn(&BigRational) -> BigRational) -> Result {
+        match self {
+            Exact(value) => Self::exact(function(&value)),
+            Nearly(value) => {
+                let made = function(&of_digits(value).ok_or_else(too_large)?);
+                Self::nearly(made.to_f64().ok_or_else(too_large)?)
+            }
+        }
     }
 
     /// In decimal digits, and whether that is all there is of it.
@@ -182,6 +194,15 @@ impl Number {
             _ => Err(too_large()),
         }
     }
+}
+
+/// The number that the digits say which count.
+fn of_digits(value: f64) -> Option<BigRational> {
+    let written = format!("{value:.*e}", SIGNIFICANT - 1);
+    let (digits, exponent) = written.split_once('e')?;
+    let digits: BigInt = digits.replace('.', "").parse().ok()?;
+    let exponent = exponent.parse::<i32>().ok()? - (SIGNIFICANT as i32 - 1);
+    Some(BigRational::from(digits) * ten().pow(exponent))
 }
 
 fn ten() -> BigRational {

@@ -174,11 +174,31 @@ impl Connection {
             ServiceError::TransportSend(error) => {
                 // A look at its tools shows whether the server is still there.
                 self.client.changed.notify_one();
-                format!("The call did not reach the server: {}.", innermost(&error))
+                let why = innermost(&error);
+                if is_connecting(&error) {
+                    format!("The call did not reach the server: {why}.")
+                } else {
+                    format!("The server gave no answer: {why}. Whether the call had an effect is not known.")
+                }
             }
             _ => "The connection to the server was lost. Whether the call had an effect is not known.".into(),
         }
     }
+}
+
+/// Whether nothing can have been sent yet: there was no connection.
+fn is_connecting(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if error
+            .downcast_ref::<reqwest::Error>()
+            .is_some_and(reqwest::Error::is_connect)
+        {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// A call that has not been answered.

@@ -16,6 +16,7 @@ mod tool;
 
 use std::sync::Arc;
 
+use futures::future::{BoxFuture, FutureExt, join_all};
 use tokio::{sync::Mutex, task::JoinSet};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -60,5 +61,10 @@ impl Servers {
 impl ToolSource for Servers {
     fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
         self.servers.iter().flat_map(Server::tools).collect()
+    }
+
+    fn settled(&self) -> BoxFuture<'_, ()> {
+        let servers = self.servers.iter().map(|server| server.settled());
+        join_all(servers).map(drop).boxed()
     }
 }

@@ -5,9 +5,6 @@ use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
 
 use crate::tools::{NewAttachment, ToolError, ToolResult};
 
-/// More attachments than this are left out.
-const ATTACHMENTS: usize = 16;
-
 /// A result as one of Parlor's.
 ///
 /// # Errors
@@ -84,11 +81,6 @@ impl Read<'_> {
             self.texts.push(format!("[{media_type}, which can't be read]"));
             return;
         };
-        if self.attachments.len() == ATTACHMENTS {
-            self.texts
-                .push(format!("[{media_type}, left out: there are too many]"));
-            return;
-        }
         let address = uri.map(|uri| format!(", {uri}")).unwrap_or_default();
         self.texts
             .push(format!("[{media_type}, {} bytes{address}]", data.len()));

@@ -50,6 +50,8 @@ pub struct Server {
 /// Where it stands with a server.
 #[derive(Clone)]
 enum State {
+    /// It is being connected for the first time.
+    Starting,
     Connected(Arc<Connection>),
     /// It is being connected. Until now this was in the way.
     Awaited(String),
@@ -62,7 +64,7 @@ impl Server {
         Self {
             hidden: Hidden::new(&settings),
             settings,
-            state: watch::Sender::new(State::Awaited("it has not answered yet".into())),
+            state: watch::Sender::new(State::Starting),
             tools: RwLock::default(),
         }
     }
@@ -83,17 +85,27 @@ impl Server {
     /// If there is none for a while: what the model is told.
     pub async fn connection(&self) -> Result<Arc<Connection>, String> {
         let mut state = self.state.subscribe();
-        let decided = state.wait_for(|state| !matches!(state, State::Awaited(_)));
+        let decided = state.wait_for(|state| !matches!(state, State::Starting | State::Awaited(_)));
         // If it takes too long, what it is now says why.
         let _ = timeout(AWAITED, decided).await;
         let name = &self.settings.name;
         match &*state.borrow() {
             State::Connected(connection) => Ok(connection.clone()),
+            State::Starting => Err(format!(
+                "The server “{name}” can't be reached: it has not answered yet."
+            )),
             State::Awaited(why) => Err(format!("The server “{name}” can't be reached: {why}.")),
             State::Stopped => Err(format!(
                 "The server “{name}” can't be reached: Parlor is stopping."
             )),
         }
+    }
+
+    /// Ready when it has listed its tools for the first time, or has failed to.
+    pub async fn settled(&self) {
+        let mut state = self.state.subscribe();
+        // It is not gone while this is asked.
+        let _ = state.wait_for(|state| !matches!(state, State::Starting)).await;
     }
 
     /// What a server has said, or an error, as it may be shown.

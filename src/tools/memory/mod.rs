@@ -13,22 +13,29 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Call, Tool, ToolError, ToolResult, plain};
+use super::{Call, Tool, ToolError, ToolResult};
 use crate::{
+    clock,
     journal::{Journal, JournalError},
     protocol::{Memory, MemoryId, UserId},
-    settings::Limits,
+    settings::{Limits, Tools},
     storage::{Change, Refusal, Storage},
 };
 
 /// How many memories are recalled at a time.
 const RECALLED: usize = 20;
 
+/// Of longer queries only the beginning counts, in bytes: each word is compared with all that is remembered.
+const LONGEST_QUERY: usize = 400;
+
 /// How many of the newest are given if none fits a query: the words may be others, the meaning the same.
 const INSTEAD: usize = 10;
 
-/// How much of a text is shown as what is being remembered, in characters.
-const SHOWN: usize = 200;
+/// Whether models are offered to remember something and to recall it.
+pub fn is_offered(tools: &Tools) -> bool {
+    let is_offered = |name: &str| !tools.disabled.iter().any(|disabled| disabled == name);
+    is_offered(Remember::NAME) && is_offered(Recall::NAME)
+}
 
 /// Where memories are.
 #[derive(Clone)]
@@ -106,7 +113,7 @@ impl Tool for Remember {
     const IS_IDEMPOTENT: bool = true;
 
     fn detail(&self, input: &RememberInput) -> Option<String> {
-        Some(plain::line(&input.text, SHOWN))
+        Some(input.text.clone())
     }
 
     async fn run(&self, input: RememberInput, call: Call) -> Result<ToolResult, ToolError> {
@@ -119,8 +126,11 @@ impl Tool for Remember {
         }
         let remember = Change::Remember {
             user_id: call.user_id,
-            memory_id: MemoryId::new(),
-            text: text.to_owned(),
+            memory: Memory {
+                id: MemoryId::new(),
+                text: text.to_owned(),
+                created_at: clock::now(),
+            },
             limit: self.0.most,
         };
         self.0.change(remember).await?;
@@ -147,7 +157,8 @@ impl Tool for Recall {
         if all.is_empty() {
             return Ok("Nothing is remembered yet.".to_owned().into());
         }
-        let query = input.query.unwrap_or_default();
+        let mut query = input.query.unwrap_or_default();
+        query.truncate(query.floor_char_boundary(LONGEST_QUERY));
         let fitting = if query.trim().is_empty() {
             all.iter().collect()
         } else {

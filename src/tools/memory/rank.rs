@@ -1,6 +1,6 @@
 //! Which memories fit a query, by the words that they share. There are some hundreds at most: nothing is indexed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use crate::protocol::Memory;
 
@@ -12,7 +12,7 @@ const ENDING: usize = 3;
 /// what every sentence has hardly counts, in any language.
 pub fn by_words<'a>(memories: &'a [Memory], query: &str) -> Vec<&'a Memory> {
     let wanted = words(query);
-    let shared: Vec<HashSet<&str>> = memories
+    let shared: Vec<BTreeSet<&str>> = memories
         .iter()
         .map(|memory| {
             let has = words(&memory.text);
@@ -37,9 +37,9 @@ pub fn by_words<'a>(memories: &'a [Memory], query: &str) -> Vec<&'a Memory> {
     ranked.into_iter().map(|(_, memory)| memory).collect()
 }
 
-/// The words of a text in lower case. Where words are not parted by spaces, each character is one.
-fn words(text: &str) -> HashSet<String> {
-    let mut words = HashSet::new();
+/// The words of a text in lower case, always in the same order: sums of fractions depend on it. Where words are not parted by spaces, each character is one.
+fn words(text: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
     let mut word = String::new();
     for c in text.chars().flat_map(char::to_lowercase) {
         let stands_alone = ('\u{2e80}'..='\u{a4cf}').contains(&c) || c >= '\u{20000}';

@@ -37,7 +37,7 @@ pub struct Eutils {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Hits {
     pub total: u64,
-    /// The first of them.
+    /// Those that were asked for.
     pub ids: Vec<String>,
 }
 
@@ -61,18 +61,29 @@ impl Eutils {
         })
     }
 
-    pub async fn search(&self, query: &str, count: usize, sort: Sort) -> Result<Hits, ToolError> {
+    /// Searches, and gives `count` of what is found, from the `first` on, counted from 0.
+    pub async fn search(
+        &self,
+        query: &str,
+        first: usize,
+        count: usize,
+        sort: Sort,
+    ) -> Result<Hits, ToolError> {
+        let first = (first > 0).then(|| first.to_string());
         let count = count.to_string();
         let sort = match sort {
             Sort::Relevance => "relevance",
             Sort::Date => "pub_date",
         };
-        let parameters = [
+        let mut parameters = vec![
             ("retmode", "json"),
             ("term", query),
             ("retmax", &count),
             ("sort", sort),
         ];
+        if let Some(first) = &first {
+            parameters.push(("retstart", first));
+        }
         let url = self.url("esearch.fcgi", &parameters)?;
         let answer: Searched = self.service.ask_json(self.service.http().get(url)).await?;
         let found = answer.esearchresult;
@@ -121,7 +132,8 @@ impl Eutils {
     }
 }
 
-fn is_pmid(id: &str) -> bool {
+/// Whether it can be an article's number.
+pub fn is_pmid(id: &str) -> bool {
     (1..=10).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit())
 }
 

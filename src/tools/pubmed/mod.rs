@@ -5,13 +5,13 @@ mod eutils;
 #[cfg(test)]
 mod tests;
 
-use std::fmt::Write;
+use std::{fmt::Write, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use self::eutils::Eutils;
+pub use self::eutils::{Eutils, is_pmid};
 use super::{Call, NewPayload, Tool, ToolError, ToolResult, plain};
 use crate::{protocol::Fraction, settings};
 
@@ -20,7 +20,7 @@ const COUNT: usize = 10;
 const MOST: usize = 50;
 
 /// How long a query may be, in bytes.
-const LONGEST_QUERY: usize = 2000;
+pub const LONGEST_QUERY: usize = 2000;
 
 /// How many abstracts are read at a time.
 const AT_ONCE: usize = 5;
@@ -30,7 +30,7 @@ const ABSTRACT: usize = 1500;
 const ABSTRACTS: usize = 24_000;
 
 pub struct SearchPubmed {
-    eutils: Eutils,
+    eutils: Arc<Eutils>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -68,8 +68,12 @@ pub struct Article {
 impl SearchPubmed {
     /// Nothing if it can't be: the log tells why.
     pub fn new(settings: &settings::Pubmed) -> Option<Self> {
-        let eutils = Eutils::new(settings)?;
-        Some(Self { eutils })
+        Some(Self::by(Arc::new(Eutils::new(settings)?)))
+    }
+
+    /// Asks this way, which others go as well.
+    pub fn by(eutils: Arc<Eutils>) -> Self {
+        Self { eutils }
     }
 }
 
@@ -101,7 +105,7 @@ impl Tool for SearchPubmed {
             .say("searching", "Searching PubMed", Some(nothing_yet));
         let found = self
             .eutils
-            .search(query, count, input.sort.unwrap_or_default())
+            .search(query, 0, count, input.sort.unwrap_or_default())
             .await?;
         let mut articles = Vec::new();
         if !found.ids.is_empty() {

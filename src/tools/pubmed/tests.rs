@@ -32,8 +32,9 @@ async fn pubmed(ids: &[&str], abstracts: Page) -> (Upstream, SearchPubmed) {
         api_key: Some(Secret("the-key".into())),
         ..Default::default()
     };
-    let mut search = SearchPubmed::new(&settings).expect("it can be used");
-    search.eutils.service = search.eutils.service.hurried(Duration::from_secs(20));
+    let mut eutils = Eutils::new(&settings).expect("it can be used");
+    eutils.service = eutils.service.hurried(Duration::from_secs(20));
+    let search = SearchPubmed::by(Arc::new(eutils));
     (upstream, search)
 }
 

@@ -15,7 +15,7 @@ mod tests;
 pub use self::{
     error::FetchError,
     guard::{WebClient, WebConfig},
-    readable::{Link, Page},
+    readable::Page,
 };
 
 /// Fetches an address and reads the page there.

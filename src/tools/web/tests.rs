@@ -31,10 +31,6 @@ async fn an_address_gives_the_page_to_which_it_leads() {
             url: format!("{here}/caf%C3%A9?a"),
             title: Some("Café".into()),
             text: format!("# Café\n\nOpen. See the [menu]({here}/menu)."),
-            links: vec![Link {
-                text: "menu".into(),
-                url: format!("{here}/menu"),
-            }],
             ..Page::default()
         })
     );

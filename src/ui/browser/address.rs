@@ -4,13 +4,12 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::window};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Element, HtmlAnchorElement};
 
-/// The path of the address, and its query.
-pub fn address() -> (String, String) {
+/// The path of the address, with its query.
+pub fn address() -> String {
     let location = window().location();
-    (
-        location.pathname().unwrap_or_default(),
-        location.search().unwrap_or_default(),
-    )
+    let mut address = location.pathname().unwrap_or_default();
+    address.push_str(&location.search().unwrap_or_default());
+    address
 }
 
 /// Goes to another address of Parlor, without loading it. With `replace`, *Back* does not lead to the present one.
@@ -18,7 +17,7 @@ pub fn set_address(path: &str, replace: bool) {
     let Ok(history) = window().history() else { return };
     let _ = if replace {
         history.replace_state_with_url(&JsValue::NULL, "", Some(path))
-    } else if address() == (path.into(), String::new()) {
+    } else if address() == path {
         // Going to where one is is no step.
         Ok(())
     } else {
@@ -26,16 +25,17 @@ pub fn set_address(path: &str, replace: bool) {
     };
 }
 
-/// Calls with the path that the address has become, when a person goes to another: by a link, or back and forward.
+/// Calls with what the address has become, when a person goes to another: by a link, or back and forward.
 pub fn on_address(call: impl Fn(String) + 'static) {
     let call = std::rc::Rc::new(call);
     let pressed = call.clone();
     // The page's own listeners: they live as long as it does.
-    let _ = window_event_listener(ev::popstate, move |_| call(address().0));
+    let _ = window_event_listener(ev::popstate, move |_| call(address()));
     let _ = window_event_listener(ev::click, move |event| {
         if let Some(link) = link_to_follow(&event) {
             event.prevent_default();
-            let path = link.pathname();
+            let mut path = link.pathname();
+            path.push_str(&link.search());
             set_address(&path, false);
             pressed(path);
         }

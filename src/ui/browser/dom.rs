@@ -1,5 +1,6 @@
 //! Elements: focus, sizes, dialogs, the clipboard.
 
+use super::after;
 use leptos::{
     prelude::{Effect, document, window},
     task::spawn_local,
@@ -30,6 +31,24 @@ pub fn copy_text(text: String, done: impl FnOnce(bool) + 'static) {
 /// Adds to a text node. What is selected in it stays selected.
 pub fn append_text(node: &Text, more: &str) {
     let _ = node.append_data(more);
+}
+
+/// How often it is looked whether something is still selected, in milliseconds.
+const SELECTED_MS: f64 = 500.0;
+
+/// Calls when nothing in an element is selected: at once, if nothing is.
+pub fn when_not_selected(element: &HtmlElement, call: impl FnOnce() + 'static) {
+    let selection = window().get_selection().ok().flatten();
+    let is_selected = selection.is_some_and(|selection| {
+        !selection.is_collapsed()
+            && selection.contains_node_with_allow_partial_containment(element, true) == Ok(true)
+    });
+    if is_selected {
+        let element = element.clone();
+        after(SELECTED_MS, move || when_not_selected(&element, call)).forget();
+    } else {
+        call();
+    }
 }
 
 /// Moves the focus to an element, without scrolling.

@@ -61,12 +61,13 @@ async fn read(response: js_sys::Promise, call: &impl Fn(StreamEvent)) -> Result<
     }
 }
 
-/// Tells when the page comes to be seen or hidden, and when there is a network again.
+/// Tells when the page comes to be seen or hidden, and when the network goes and comes back.
 pub fn on_presence(call: impl Fn(Presence) + 'static) {
     let call = std::rc::Rc::new(call);
-    let online = call.clone();
+    let (online, offline) = (call.clone(), call.clone());
     // The page's own listeners: they live as long as it does.
     let _ = window_event_listener(ev::online, move |_| online(Presence::Online));
+    let _ = window_event_listener(ev::offline, move |_| offline(Presence::Offline));
     let changed = Closure::<dyn Fn()>::new(move || {
         call(if is_hidden() {
             Presence::Hidden

@@ -29,11 +29,17 @@ pub use self::stub::*;
 #[cfg(feature = "ssr")]
 mod response;
 #[cfg(feature = "ssr")]
-pub use self::response::{address, not_found, title};
+pub use self::response::{address, not_found, personal, title};
 
 /// Only a server's response has a status.
 #[cfg(not(feature = "ssr"))]
 pub fn not_found() {}
+
+/// Only a server has it at hand; the browser finds it in the page.
+#[cfg(not(feature = "ssr"))]
+pub async fn personal() -> Option<crate::protocol::Json> {
+    None
+}
 
 /// What the event stream tells.
 #[derive(Debug)]
@@ -55,6 +61,7 @@ pub enum Presence {
     Visible,
     Hidden,
     Online,
+    Offline,
 }
 
 /// Whether the browser shows notifications.

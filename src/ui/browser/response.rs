@@ -4,16 +4,13 @@ use axum::http::{StatusCode, request::Parts};
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
-/// The path of the address that is asked for, and its query.
-pub fn address() -> (String, String) {
-    use_context::<Parts>()
-        .map(|request| {
-            (
-                request.uri.path().into(),
-                request.uri.query().unwrap_or_default().into(),
-            )
-        })
-        .unwrap_or_default()
+use crate::{api::personal, protocol::Json};
+
+/// The path of the address that is asked for, with its query.
+pub fn address() -> String {
+    let request = use_context::<Parts>();
+    let address = request.and_then(|request| request.uri.path_and_query().map(ToString::to_string));
+    address.unwrap_or_default()
 }
 
 /// What the page is called, in its head.
@@ -31,4 +28,10 @@ pub fn not_found() {
     if let Some(response) = use_context::<ResponseOptions>() {
         response.set_status(StatusCode::NOT_FOUND);
     }
+}
+
+/// What a person has set for themselves, as JSON, if it can be read.
+pub async fn personal() -> Option<Json> {
+    let personal = personal::personal().await.ok()?;
+    Some(Json::or_string(&serde_json::to_string(&personal).ok()?))
 }

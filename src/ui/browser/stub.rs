@@ -89,6 +89,8 @@ pub fn copy_text(_text: String, _done: impl FnOnce(bool) + 'static) {}
 
 pub fn append_text(_node: &Text, _more: &str) {}
 
+pub fn when_not_selected(_element: &HtmlElement, _call: impl FnOnce() + 'static) {}
+
 pub fn focus(_element: &HtmlElement) {}
 
 pub fn focus_selector(_selector: &str) {}

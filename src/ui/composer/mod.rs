@@ -21,6 +21,7 @@ use super::{
     models::Models,
     page::FormIds,
     place::Place,
+    tray::use_tray,
     when::When,
 };
 
@@ -38,7 +39,7 @@ pub fn Composer() -> impl IntoView {
         let Some(area) = area.get_untracked() else { return };
         let place = live.place.get_untracked();
         let text = area.value().trim().to_owned();
-        if text.is_empty() || busy.get_untracked() || place == Place::Nowhere {
+        if text.is_empty() || busy.get_untracked() || !place.is_chat() {
             return;
         }
         // It is kept as what is being sent before it is no draft any more.
@@ -75,7 +76,7 @@ pub fn Composer() -> impl IntoView {
     // Where nothing is there is nobody to write to.
     let nobody = move || match live.here() {
         Some(view) => view.phase.get() == Phase::Missing,
-        None => live.place.get() == Place::Nowhere,
+        None => !live.place.get().is_chat(),
     };
     view! {
         <form
@@ -146,7 +147,7 @@ fn keep_draft(live: Live, area: NodeRef<html::Textarea>) {
             }
         }
         browser::fit_height(&area);
-        if before != Some(place) {
+        if before != Some(place) && use_tray().is_asked_for() {
             // A frame later: where there was nobody to write to, the box is still hidden now.
             browser::next_frame(move || browser::focus_to_write(&area));
         }

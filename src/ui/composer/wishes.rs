@@ -53,6 +53,7 @@ impl Wishes {
         Extras {
             force_tools: search.then(|| WEB_SEARCH.into()).into_iter().collect(),
             parameters: parameters.filter(|asked| *asked != AskedParameters::default()),
+            ..Extras::default()
         }
     }
 }

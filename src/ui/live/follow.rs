@@ -3,7 +3,7 @@
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
-    Live, Phase,
+    LiteratureNews, Live, Phase,
     link::{Effect, Input, Link, Ms, Status},
     lost::lost,
 };
@@ -54,6 +54,7 @@ impl Live {
                 self.tell_time();
             }
             Presence::Hidden => self.hidden(),
+            Presence::Offline => self.drive(Input::Offline),
             Presence::Online => {
                 self.drive(Input::Online);
                 self.visit(self.place.get_untracked());
@@ -169,6 +170,12 @@ impl Live {
                     if matches!(event.body, EventBody::ConversationCreated { .. }) {
                         created.push(event.conversation_id);
                     }
+                    if let EventBody::LiteratureChanged { change } = &event.body {
+                        self.literature_changed(Some((event.position, change.clone())));
+                    }
+                    if matches!(event.body, EventBody::SettingsChanged) {
+                        self.settings_changed();
+                    }
                     if let Some(payload) = made(event.body) {
                         self.made.set(Some((event.conversation_id, payload)));
                     }
@@ -188,6 +195,16 @@ impl Live {
         if lost {
             self.restart();
         }
+    }
+
+    fn literature_changed(self, change: LiteratureNews) {
+        if let Some(reader) = self.reader.get_value() {
+            reader.run(change);
+        }
+    }
+
+    fn settings_changed(self) {
+        self.settings_changes.update(|changes| *changes += 1);
     }
 
     /// A conversation has begun. Its page may have been opened before: one whose first message was on its way, say.
@@ -223,6 +240,7 @@ impl Live {
                 if let (Ok(list), true) = (list, answered) {
                     self.with(|state| state.forget(&known));
                     self.begin_again(place, list, transcript);
+                    self.literature_changed(None);
                     break;
                 }
                 self.status.set(Status::Lost);
@@ -290,6 +308,8 @@ impl Live {
         if let (Some(id), Some(error)) = (here, &error) {
             self.could_not_load(id, error);
         }
+        // What happened in between is not known.
+        self.settings_changed();
         self.flush();
     }
 

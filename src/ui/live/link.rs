@@ -32,7 +32,10 @@ pub enum Input {
     Lost,
     /// The state is being loaded anew; a stream is of no use until the next `Start`.
     Pause,
+    /// There is a network again, or the server has answered something else.
     Online,
+    /// The network is gone, says the browser, which knows no better whether the server can be reached.
+    Offline,
     Visible,
     Hidden,
     /// Of all hidden tabs, this one goes on: for its title.
@@ -129,6 +132,8 @@ impl Link {
             Input::Online if self.is_doubtful(now) || matches!(self.state, State::Waiting { .. }) => {
                 return self.connect(now);
             }
+            // If it is true, that is said at once and not after a long silence; if not, the stream goes on with another one.
+            Input::Offline if matches!(self.state, State::Open { .. }) => return self.connect(now),
             Input::Opened if matches!(self.state, State::Connecting { .. }) => {
                 self.state = State::Open { heard: now };
             }
@@ -142,7 +147,7 @@ impl Link {
                 self.wait(now, random);
             }
             Input::Tick => return self.tick(now, random),
-            Input::Online | Input::Opened | Input::Lost | Input::Chosen => {}
+            Input::Online | Input::Offline | Input::Opened | Input::Lost | Input::Chosen => {}
         }
         None
     }
@@ -341,6 +346,17 @@ mod tests {
             "heard a moment ago"
         );
         assert_eq!(link.step(Input::Online, 19_000.0, 0.0), Some(Effect::Connect));
+    }
+
+    #[test]
+    fn a_network_that_is_gone_is_noticed_at_once() {
+        let mut link = open();
+        assert_eq!(link.step(Input::Offline, 20.0, 0.0), Some(Effect::Connect));
+        assert_eq!(link.status(), Status::Quiet, "it may be the network of others");
+        link.step(Input::Lost, 30.0, 0.0);
+        assert_eq!(link.status(), Status::Lost);
+        assert_eq!(link.step(Input::Offline, 40.0, 0.0), None);
+        assert_eq!(link.step(Input::Online, 50.0, 0.0), Some(Effect::Connect));
     }
 
     #[test]

@@ -205,6 +205,7 @@ mod tests {
             1,
             EventBody::Complete {
                 ended_at: Timestamp(21),
+                worked_ms: 0,
             },
         ));
         assert_eq!(listing.conversations()[0].active_run, None);

@@ -36,7 +36,7 @@ pub fn lost(held: &Transcript, now: Option<&Transcript>) -> Option<Lost> {
 /// How much there is to read.
 fn length(message: &Message) -> usize {
     match &message.body {
-        MessageBody::User { text } => text.len(),
+        MessageBody::User { text, .. } => text.len(),
         MessageBody::Assistant(assistant) => {
             let parts = assistant.nodes.iter().flat_map(|node| &node.parts);
             parts.map(weight).sum()

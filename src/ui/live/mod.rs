@@ -14,6 +14,7 @@ mod list_rows;
 mod listing;
 mod loading;
 mod lost;
+mod offered;
 mod older;
 mod outbox;
 mod part;
@@ -44,7 +45,8 @@ pub use self::{
 };
 use super::{browser, clock::Clock, page::Page, place::Place, toast::Toasts};
 use crate::protocol::{
-    ConversationId, IntentId, Message, MessageBody, MessageId, PayloadRef, Transcript, transcript::Touched,
+    ConversationId, IntentId, Json, Message, MessageBody, MessageId, PageContext, PayloadRef, Position,
+    Transcript, transcript::Touched,
 };
 
 /// The handle that the views hold. There is one, for as long as the page lives.
@@ -60,7 +62,18 @@ pub struct Live {
     pub list_trouble: RwSignal<Option<ListTrouble>>,
     pub status: RwSignal<Status>,
     pub clock: RwSignal<Clock>,
+    /// Where the conversation is that is on the screen: in the tray, or where the person is.
     pub place: Memo<Place>,
+    /// Where the person is.
+    pub page: Memo<Place>,
+    /// The address of that.
+    pub address: RwSignal<String>,
+    /// The page beside which the chat is in the tray, while it is shown.
+    pub beside: RwSignal<Option<Beside>>,
+    /// Who is told how the person's literature changes.
+    pub reader: StoredValue<Option<Callback<LiteratureNews>>>,
+    /// What the page *Literature* began with.
+    pub opened: StoredValue<Option<Json>>,
     /// Whether the page is on the screen.
     pub visible: RwSignal<bool>,
     /// Messages that could not be sent: where, and what to tell the person. The text is in the drafts.
@@ -68,8 +81,35 @@ pub struct Live {
     pub toasts: Toasts,
     /// What was made last for the panel, of all that came with the stream, and in which conversation.
     pub made: RwSignal<Option<(ConversationId, PayloadRef)>>,
+    /// Counts the times that something of what a person has set for themselves became another one.
+    pub settings_changes: RwSignal<u32>,
+    /// Where the person was before this place.
+    pub came_from: RwSignal<Place>,
     /// Goes to a place; with `true` in place of the one in the browser's history.
     go: Callback<(Place, bool)>,
+}
+
+/// A page beside which one talks.
+#[derive(Clone, Copy)]
+pub struct Beside {
+    /// What the person is looking at just now.
+    pub context: Callback<(), PageContext>,
+    /// What of it the assistant sees, in a sentence.
+    pub about: &'static str,
+    /// What one may ask there.
+    pub questions: &'static [&'static str],
+}
+
+/// How the literature has changed, and where in the log that stands; nothing if all of it may be another one.
+pub type LiteratureNews = Option<(Position, Json)>;
+
+/// Where the person is, and how they get elsewhere.
+#[derive(Clone, Copy)]
+pub struct Places {
+    pub address: RwSignal<String>,
+    pub page: Memo<Place>,
+    pub place: Memo<Place>,
+    pub go: Callback<(Place, bool)>,
 }
 
 /// Why a part of the list is missing.
@@ -105,7 +145,13 @@ struct Dirty {
 
 impl Live {
     /// Begins with a page's snapshots.
-    pub fn new(page: Page, place: Memo<Place>, go: Callback<(Place, bool)>) -> Self {
+    pub fn new(page: Page, places: Places) -> Self {
+        let Places {
+            address,
+            page: at,
+            place,
+            go,
+        } = places;
         let live = Self {
             state: StoredValue::new(State::default()),
             list: RwSignal::default(),
@@ -115,10 +161,17 @@ impl Live {
             status: RwSignal::default(),
             clock: RwSignal::new(Clock::utc(page.now)),
             place,
+            page: at,
+            address,
+            beside: RwSignal::new(None),
+            reader: StoredValue::new(None),
+            opened: StoredValue::new(page.opened),
             visible: RwSignal::new(true),
             unsent: RwSignal::default(),
             toasts: Toasts::new(),
             made: RwSignal::default(),
+            settings_changes: RwSignal::new(0),
+            came_from: RwSignal::new(Place::New),
             go,
         };
         // A list that could not be read is asked for again as soon as the stream stands.
@@ -154,9 +207,20 @@ impl Live {
         self.place.get().conversation().map(|id| self.view(id))
     }
 
+    /// Goes to an address of the page that the person is on.
+    pub fn turn_to(self, address: String, replace: bool) {
+        browser::set_address(&address, replace);
+        self.address.set(address);
+    }
+
     /// Goes to a place.
     pub fn go(self, place: Place) {
         self.go.run((place, false));
+    }
+
+    /// The last position that was applied.
+    pub fn cursor(self) -> Position {
+        self.with(|state| state.session.cursor())
     }
 
     /// Whether the browser has taken over: what is shown for the first time now was not in the server's page.
@@ -291,6 +355,7 @@ impl State {
             created_at: browser::now(),
             body: MessageBody::User {
                 text: sending.intent.text.clone(),
+                interaction: sending.intent.interaction.clone(),
             },
         });
         let underway = match self.outbox.underway(id) {

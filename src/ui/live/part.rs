@@ -110,6 +110,10 @@ impl PartRow {
         }
     }
 
+    pub fn is_thinking(&self) -> bool {
+        matches!(self.kind, PartKind::Thinking)
+    }
+
     /// Whether the text begins with what is painted, as far as its length can tell. Texts only grow.
     pub fn fits(&self, piece: &Piece<'_>) -> bool {
         let same_kind = match piece.kind {

@@ -10,8 +10,8 @@ use leptos::prelude::*;
 
 use super::{lost::Lost, older::Older, outbox::Underway, part::PartRow};
 use crate::protocol::{
-    AssistantMessage, ConversationId, Message, MessageBody, MessageId, Parameters, RunError, RunStatus,
-    Source, SuggestedValue, Timestamp, Transcript, Usage,
+    AssistantMessage, ConversationId, Interaction, Judged, Message, MessageBody, MessageId, Parameters,
+    RunError, RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, Transcript, Usage,
 };
 
 /// Whether there is something to show.
@@ -48,6 +48,8 @@ pub struct ConversationView {
     pub running: ArcRwSignal<Option<MessageId>>,
     /// What is on its way to the server: its run has not begun.
     pub underway: ArcRwSignal<Underway>,
+    /// What the person has accepted and rejected.
+    pub verdicts: ArcRwSignal<Vec<Judged>>,
     /// How often in a row it could not be brought up to date: what is shown may not be all.
     pub behind: ArcRwSignal<u32>,
     /// What only this page has.
@@ -76,6 +78,7 @@ pub struct LostRow {
 pub struct UserRow {
     pub id: MessageId,
     pub text: Arc<str>,
+    pub interaction: Interaction,
     pub created_at: Timestamp,
     /// The server has not confirmed it yet.
     pub pending: ArcRwSignal<bool>,
@@ -99,6 +102,7 @@ pub struct AnswerRow {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offers {
     pub values: Vec<SuggestedValue>,
+    pub actions: Vec<SuggestedAction>,
     pub sources: Vec<Source>,
 }
 
@@ -108,6 +112,8 @@ pub struct RunView {
     pub status: RunStatus,
     pub activity: Option<String>,
     pub error: Option<RunError>,
+    /// How long it has been at work, in milliseconds.
+    pub worked_ms: u64,
 }
 
 /// The other answers to the same message.
@@ -149,6 +155,7 @@ impl ConversationView {
             older: ArcRwSignal::default(),
             running: ArcRwSignal::default(),
             underway: ArcRwSignal::default(),
+            verdicts: ArcRwSignal::default(),
             behind: ArcRwSignal::default(),
             lost: ArcRwSignal::default(),
         }
@@ -211,6 +218,7 @@ impl ConversationView {
         set(&self.running, &transcript.active_run());
         self.sync_rows(transcript, pending, live);
         set(&self.earliest, &transcript.earliest);
+        set(&self.verdicts, &transcript.verdicts);
         set(&self.phase, &phase);
     }
 
@@ -283,9 +291,10 @@ impl Row {
     fn new(message: &Message, news: bool) -> Self {
         let (id, created_at) = (message.id, message.created_at);
         match &message.body {
-            MessageBody::User { text } => Self::User(UserRow {
+            MessageBody::User { text, interaction } => Self::User(UserRow {
                 id,
                 text: text.as_str().into(),
+                interaction: interaction.clone(),
                 created_at,
                 pending: ArcRwSignal::new(false),
             }),
@@ -326,6 +335,7 @@ impl AnswerRow {
         }
         let offers = Offers {
             values: assistant.suggested_values.clone(),
+            actions: assistant.suggested_actions.clone(),
             sources: assistant.sources.clone(),
         };
         set(&self.offers, &offers);
@@ -339,6 +349,7 @@ impl RunView {
             status: assistant.status,
             activity: assistant.activity.clone(),
             error: assistant.error.clone(),
+            worked_ms: assistant.worked_ms,
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     api::{ApiError, error::ErrorCode, rpc},
-    protocol::{ConversationId, MessageId, intent::SendMessage},
+    protocol::{ConversationId, Interaction, MessageId, intent::SendMessage},
     ui::{browser, drafts, place::Place},
 };
 
@@ -16,15 +16,26 @@ const FIRST_DELAY_MS: f64 = 1000.0;
 const LONGEST_DELAY_MS: f64 = 15_000.0;
 
 impl Live {
-    /// Sends a message from where the person is. A new conversation begins with it.
+    /// Sends what the person has written where they are. A new conversation begins with it.
     pub fn send(self, from: Place, text: String, model: Option<String>) {
         self.send_with(from, text, model, Extras::default());
     }
 
-    /// The same, with what is wanted besides.
-    pub fn send_with(self, from: Place, text: String, model: Option<String>, extras: Extras) {
+    /// Sends a message, whether the person wrote it or not.
+    pub fn say(self, from: Place, text: String, model: Option<String>, interaction: Interaction) {
+        let extras = Extras {
+            interaction,
+            ..Extras::default()
+        };
+        self.send_with(from, text, model, extras);
+    }
+
+    /// The same, with what is wanted besides. What the person is looking at goes with it.
+    pub fn send_with(self, from: Place, text: String, model: Option<String>, mut extras: Extras) {
         self.unsent
             .update(|unsent| unsent.retain(|(place, _)| *place != from));
+        let beside = self.beside.get_untracked();
+        extras.context = beside.map(|beside| untrack(|| beside.context.run(())));
         let sending = self.with(|state| {
             let sending = state.outbox.begin(from, text, model, extras);
             kept::keep(&sending);
@@ -145,6 +156,11 @@ impl Live {
             return;
         };
         kept::forget(message);
+        // Nobody has written what a button says.
+        if matches!(sending.intent.interaction, Interaction::ActionExecuted { .. }) {
+            self.toasts.say(error.message.clone());
+            return self.flush();
+        }
         drafts::put_back(sending.from, &sending.intent.text);
         self.unsent
             .update(|unsent| unsent.push((sending.from, error.message.clone())));

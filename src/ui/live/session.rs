@@ -88,7 +88,7 @@ impl Session {
 
     /// The end that an event is, before the list hears of it.
     fn ended(&self, event: &Event) -> Option<Ended> {
-        let (EventBody::Complete { ended_at } | EventBody::Error { ended_at, .. }) = event.body else {
+        let (EventBody::Complete { ended_at, .. } | EventBody::Error { ended_at, .. }) = event.body else {
             return None;
         };
         let mut listed = self.listing.conversations().iter();
@@ -196,7 +196,7 @@ mod tests {
     fn the_end_of_a_run_is_told_once_with_its_times_unless_a_person_made_it() {
         let mut story = Story::new("Hello", &["one"]);
         let Some(Event {
-            body: EventBody::Complete { ended_at },
+            body: EventBody::Complete { ended_at, .. },
             ..
         }) = story.events.last_mut()
         else {
@@ -213,7 +213,10 @@ mod tests {
         };
         assert_eq!(ends(&story), [Change::Ended(ended)]);
         if let Some(last) = story.events.last_mut() {
-            last.body = EventBody::Cancelled { ended_at };
+            last.body = EventBody::Cancelled {
+                ended_at,
+                worked_ms: 0,
+            };
         }
         assert_eq!(ends(&story), []);
     }

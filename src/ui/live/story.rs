@@ -32,6 +32,7 @@ impl Story {
                     expected_assistant_message_id: answer,
                     parent_id: None,
                     text: question_text.into(),
+                    interaction: Default::default(),
                     created_at: at,
                 },
             ),
@@ -57,7 +58,13 @@ impl Story {
             ));
             offset += delta.len();
         }
-        bodies.push((Some(answer), EventBody::Complete { ended_at: at }));
+        bodies.push((
+            Some(answer),
+            EventBody::Complete {
+                ended_at: at,
+                worked_ms: 1500,
+            },
+        ));
         let conversation_id = ConversationId::new();
         let events = bodies
             .into_iter()

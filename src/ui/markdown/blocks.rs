@@ -12,7 +12,7 @@ use super::{
     node::{ItemNode, Kind, Node, Nodes, Piece, Row, Table},
     scroll::tab_stop_while_wider,
 };
-use crate::{markdown::Alignment, ui::erase::Erase};
+use crate::{markdown::Alignment, protocol::Source, ui::erase::Erase};
 
 /// What the views of one text share.
 #[derive(Clone)]
@@ -20,7 +20,12 @@ pub struct Page {
     /// Begins all ids.
     pub prefix: Arc<str>,
     pub footnotes: ArcRwSignal<Footnotes>,
+    /// The sources that the text may cite.
+    pub cited: Option<Cited>,
 }
+
+/// The source of a number, 1 for the first, if there is one.
+pub type Cited = Arc<dyn Fn(usize) -> Option<Source> + Send + Sync>;
 
 /// The blocks of a container.
 pub fn all(nodes: &Nodes, page: &Page) -> AnyView {
@@ -32,12 +37,17 @@ fn one(node: Node, page: &Page) -> AnyView {
     match node.kind {
         Kind::Paragraph(pieces) => view! { <p>{inlines::growing(&pieces, page)}</p> }.erase(),
         Kind::Heading { level, pieces } => heading(level, &pieces, page),
-        Kind::Code { info, text } => {
+        Kind::Code { info, text, ended } => {
             let language = info
                 .as_deref()
                 .and_then(|info| info.split_whitespace().next())
                 .map(str::to_owned);
-            CodeBlock(CodeBlockProps { language, text }).erase()
+            CodeBlock(CodeBlockProps {
+                language,
+                text,
+                ended,
+            })
+            .erase()
         }
         Kind::Quote(nodes) => view! { <blockquote>{all(&nodes, page)}</blockquote> }.erase(),
         Kind::List { start, tight, items } => list(start, tight, &items, page),

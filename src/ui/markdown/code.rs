@@ -2,16 +2,43 @@
 
 use leptos::{html, prelude::*};
 
-use super::{grow::Text, scroll::tab_stop_while_wider};
-use crate::ui::copy::CopyButton;
+use super::{
+    colours::{Block, colour},
+    grow::Text,
+    scroll::tab_stop_while_wider,
+};
+use crate::ui::{
+    copy::CopyButton,
+    erase::Erase,
+    highlight::COLOURED_BYTES,
+    lazy::{Code, when_here},
+};
 
-/// A code block with the name of its language and a button that copies it.
+/// A code block with the name of its language and a button that copies it. It has colours once it has ended.
 #[component]
-pub fn CodeBlock(language: Option<String>, text: Text) -> impl IntoView {
+pub fn CodeBlock(language: Option<String>, text: Text, ended: ArcRwSignal<bool>) -> impl IntoView {
     let class = language.as_ref().map(|language| format!("language-{language}"));
     let (scroller, content) = (NodeRef::<html::Pre>::new(), NodeRef::<html::Code>::new());
     let tab_stop = tab_stop_while_wider(scroller, content);
-    let code = text.view();
+    let shown = RwSignal::new(None);
+    if let Some(language) = language.clone() {
+        let text = text.clone();
+        follow(ended.clone(), shown, move || Block {
+            text: text.whole(),
+            language: language.clone(),
+            place: scroller,
+            ended: ended.clone(),
+            shown,
+        });
+    }
+    let code = {
+        let text = text.clone();
+        move || match shown.get() {
+            Some(code) => code(),
+            None => text.view(),
+        }
+    };
+    let lazy = shown.with_untracked(Option::is_some).then_some("colours");
     view! {
         <div class="md-code">
             <div class="md-code-head">
@@ -19,8 +46,33 @@ pub fn CodeBlock(language: Option<String>, text: Text) -> impl IntoView {
                 <CopyButton name="Copy code" text=move || text.whole()/>
             </div>
             <pre node_ref=scroller tabindex=tab_stop>
-                <code node_ref=content class=class>{code}</code>
+                <code node_ref=content class=class data-lazy=lazy>{code.erase()}</code>
             </pre>
         </div>
     }
+}
+
+/// Has a block coloured whenever it has ended, and shows it as it is while it grows.
+fn follow(ended: ArcRwSignal<bool>, shown: RwSignal<Option<Code>>, block: impl Fn() -> Block + 'static) {
+    let colour = move || {
+        let block = block();
+        if block.text.len() <= COLOURED_BYTES {
+            // What can't be loaded is read without.
+            when_here(Box::pin(colour(block)), drop);
+        }
+    };
+    // Before it is first rendered, as the server does it: the page is taken over as it is.
+    let mut is_done = ended.get_untracked();
+    if is_done {
+        colour();
+    }
+    Effect::new(move |_| {
+        let has_ended = ended.get();
+        match (is_done, has_ended) {
+            (false, true) => colour(),
+            (true, false) => shown.set(None),
+            _ => {}
+        }
+        is_done = has_ended;
+    });
 }

@@ -9,7 +9,7 @@ use super::{
     node::{Piece, PieceKind},
     text::Growing,
 };
-use crate::ui::erase::Erase;
+use crate::{markdown::number_text, protocol::Source, ui::erase::Erase};
 
 /// What a link to somewhere else must not do: see this page, know where the reader came from, vouch for the target.
 const REL: &str = "noopener noreferrer nofollow";
@@ -63,6 +63,23 @@ fn one(piece: &Piece, page: &Page) -> AnyView {
             .erase()
         }
         PieceKind::Reference(label) => footnotes::reference(label, piece.key, page),
+        PieceKind::Citation(number) => citation(*number, page),
         PieceKind::HardBreak => view! { <br/> }.erase(),
     }
+}
+
+/// The number of a source leads there, once it is known that there is one.
+fn citation(number: usize, page: &Page) -> AnyView {
+    let text = number_text(number);
+    let Some(cited) = page.cited.clone() else {
+        return text.into_any();
+    };
+    let shown = move || match cited(number) {
+        Some(Source { title, url, .. }) => {
+            let title = if title.is_empty() { url.clone() } else { title };
+            view! { <a class="md-link citation" href=url title=title target="_blank" rel=REL>{text.clone()}</a> }.erase()
+        }
+        None => text.clone().into_any(),
+    };
+    shown.erase()
 }

@@ -4,12 +4,13 @@
 //! - [`node`]: the tree of nodes, a mirror of the blocks in which everything that can grow is a signal
 //! - [`text`]: a text node that follows a growing text
 //! - [`grow`]: lists and texts that grow at a cost that does not depend on their length
-//! - [`blocks`], [`inlines`], [`code`], [`footnotes`]: what it all looks like; [`scroll`]: what is too wide
+//! - [`blocks`], [`inlines`], [`code`] (in colours once it has ended: [`colours`]), [`footnotes`]: what it all looks like; [`scroll`]: what is too wide
 //!
 //! Text becomes text nodes and attributes, never HTML: there is nothing to sanitise.
 
 mod blocks;
 mod code;
+mod colours;
 mod footnotes;
 mod grow;
 mod inlines;
@@ -23,17 +24,24 @@ mod tests;
 
 use leptos::prelude::*;
 
-pub use self::state::MarkdownState;
+pub use self::{blocks::Cited, colours::load_colours, state::MarkdownState};
 
 /// Shows a text, finished or growing.
 ///
 /// `prefix` begins the ids of its footnotes and must be unique on the page and the same on the server and in the
 /// browser: the id of the message, say.
 #[component]
-pub fn MarkdownView(state: MarkdownState, #[prop(into)] prefix: String) -> impl IntoView {
+pub fn MarkdownView(
+    state: MarkdownState,
+    #[prop(into)] prefix: String,
+    /// The sources that it may cite, by their numbers.
+    #[prop(optional_no_strip)]
+    cited: Option<Cited>,
+) -> impl IntoView {
     let page = blocks::Page {
         prefix: prefix.into(),
         footnotes: state.footnotes(),
+        cited,
     };
     view! { <div class="md">{blocks::all(state.blocks(), &page)}</div> }
 }

@@ -31,6 +31,8 @@ pub enum Kind {
     Code {
         info: Option<Arc<str>>,
         text: Text,
+        /// Nothing more comes.
+        ended: ArcRwSignal<bool>,
     },
     Quote(Nodes),
     List {
@@ -93,6 +95,7 @@ pub enum PieceKind {
         alt: Arc<str>,
     },
     Reference(Arc<str>),
+    Citation(usize),
     HardBreak,
 }
 
@@ -100,6 +103,8 @@ pub enum PieceKind {
 #[derive(Debug, Default)]
 pub struct Maker {
     last: u64,
+    /// Whether the code that was made last has ended, unless it is known to have.
+    open: Option<ArcRwSignal<bool>>,
 }
 
 impl Maker {
@@ -112,7 +117,22 @@ impl Maker {
         blocks.iter().map(|block| self.node(block)).collect()
     }
 
+    /// What has been made does not grow any more.
+    pub fn end(&mut self) {
+        if let Some(ended) = self.open.take() {
+            ended.set(true);
+        }
+    }
+
+    fn begin_code(&mut self) -> ArcRwSignal<bool> {
+        let ended = ArcRwSignal::new(false);
+        self.open = Some(ended.clone());
+        ended
+    }
+
     fn node(&mut self, block: &Block) -> Node {
+        // Only what is last grows.
+        self.end();
         let key = self.key();
         let kind = match block {
             Block::Paragraph(inlines) => Kind::Paragraph(List::new(self.pieces(inlines))),
@@ -123,6 +143,7 @@ impl Maker {
             Block::Code { info, text } => Kind::Code {
                 info: info.as_deref().map(Arc::from),
                 text: Text::new(text),
+                ended: self.begin_code(),
             },
             Block::Quote(blocks) => Kind::Quote(List::new(self.nodes(blocks))),
             Block::List { start, tight, items } => {
@@ -150,6 +171,14 @@ impl Maker {
             Block::Html(text) => Kind::Html(Text::new(text)),
         };
         Node { key, kind }
+    }
+
+    /// What had ended as far as was known is longer after all.
+    fn goes_on(&mut self, ended: ArcRwSignal<bool>) {
+        if ended.get_untracked() {
+            ended.set(false);
+            self.open = Some(ended);
+        }
     }
 
     fn items(&mut self, items: &[Item]) -> Vec<ItemNode> {
@@ -199,6 +228,7 @@ impl Maker {
                 alt: alt.as_str().into(),
             },
             Inline::FootnoteReference(label) => PieceKind::Reference(label.as_str().into()),
+            Inline::Citation(number) => PieceKind::Citation(*number),
             Inline::HardBreak => PieceKind::HardBreak,
         };
         Piece { key, kind }
@@ -240,7 +270,11 @@ impl Maker {
                 }
             }
             Patch::Append { path, text: more } => match find(root, path) {
-                Some(Kind::Code { text, .. } | Kind::Html(text)) => text.append(more),
+                Some(Kind::Code { text, ended, .. }) => {
+                    text.append(more);
+                    self.goes_on(ended);
+                }
+                Some(Kind::Html(text)) => text.append(more),
                 Some(Kind::Paragraph(pieces) | Kind::Heading { pieces, .. }) => {
                     if let Some(Piece {
                         kind: PieceKind::Text(text),

@@ -46,7 +46,11 @@ impl MarkdownState {
     /// Shows a text of which all is there.
     pub fn finished(text: &str) -> Self {
         let state = Self::empty(Text::Whole(text.to_owned()));
-        let nodes = state.with_source(|source| source.maker.nodes(&parse(text)));
+        let nodes = state.with_source(|Source { maker, .. }| {
+            let nodes = maker.nodes(&parse(text));
+            maker.end();
+            nodes
+        });
         state.nodes.splice(0, nodes);
         state.link_footnotes();
         state
@@ -80,6 +84,9 @@ impl MarkdownState {
                 }
             };
             self.follow(maker, &document.push(text));
+            if document.is_closed() {
+                maker.end();
+            }
             *old = Text::Growing(document);
         });
     }
@@ -90,6 +97,7 @@ impl MarkdownState {
             *text = match std::mem::replace(text, Text::Whole(String::new())) {
                 Text::Growing(mut document) => {
                     self.follow(maker, &document.finish());
+                    maker.end();
                     self.link_footnotes();
                     Text::Grown(document)
                 }

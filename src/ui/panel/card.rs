@@ -4,13 +4,23 @@ use leptos::prelude::*;
 
 use super::use_panel;
 use crate::{
-    protocol::PayloadRef,
+    protocol::{ConversationId, PayloadRef, Verdict},
     ui::{erase::Erase, icons},
 };
 
 /// What a tool or the model has made: a line about it, and a button that opens the panel.
-pub fn payload_card(payload: PayloadRef) -> AnyView {
+pub fn payload_card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
     let panel = use_panel();
+    let verdict = panel.verdict(conversation_id, &payload.payload_id);
+    let said = move || {
+        verdict.get().map(|verdict| {
+            let word = match verdict {
+                Verdict::Accepted => "Accepted",
+                Verdict::Rejected => "Rejected",
+            };
+            view! { <span class="payload-verdict">{word}</span> }
+        })
+    };
     let id = payload.payload_id.clone();
     let shown = Memo::new(move |_| panel.shows(&id));
     let word = move || if shown.get() { "Close" } else { "Open" };
@@ -31,6 +41,7 @@ pub fn payload_card(payload: PayloadRef) -> AnyView {
         <div class="payload" data-payload=id>
             {icons::panel()}
             <span class="payload-summary" dir="auto">{summary}</span>
+            {said}
             <button type="button" class="payload-open needs-script" aria-label=name on:click=press>{word}</button>
         </div>
     }

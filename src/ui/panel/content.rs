@@ -6,7 +6,7 @@ use leptos::{
     ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local, wasm_split::wasm_split,
 };
 
-use super::{Panel, Shown, handlers, shown, width};
+use super::{Panel, Shown, handlers, shown, verdict::verdict, width};
 use crate::{
     api::{ApiError, rpc},
     protocol::PanelView,
@@ -51,7 +51,7 @@ enum State {
 }
 
 fn payload(panel: Panel, shown: Shown) -> AnyView {
-    let handler = handlers::of(&shown.payload.kind);
+    let handler = handlers::of(panel.page, &shown.payload.kind);
     let raw = [
         "/api/conversations/",
         &shown.conversation_id.to_string(),
@@ -61,11 +61,21 @@ fn payload(panel: Panel, shown: Shown) -> AnyView {
     .concat();
     let file = [&shown.payload.payload_id, ".json"].concat();
     let state = RwSignal::new(State::Loading);
+    let proposed = shown.clone();
     let load = move || load(panel, &shown, state);
     load();
     let body = move || match state.get() {
         State::Loading => view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase(),
-        State::Ready(view) => shown::body(&view),
+        State::Ready(view) => {
+            let answer = view
+                .is_proposal
+                .then(|| verdict(panel, &proposed, &handler, view.clone()));
+            view! {
+                {answer}
+                {shown::body(&view)}
+            }
+            .erase()
+        }
         State::Failed(error) => failure(error, load.clone()),
     };
     view! {

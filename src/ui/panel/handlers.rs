@@ -1,38 +1,99 @@
 //! How a payload is presented, by its type. What is in it is shown by what the server made of it ([`PanelBody`]).
 //!
-//! A page that has types of its own will have its handlers looked up before these.
+//! A page that has types of its own, or takes up what is proposed to it, has [handlers of its own](Panel::handle), which are
+//! looked up before these.
 //!
 //! [`PanelBody`]: crate::protocol::panel::PanelBody
 
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use super::Panel;
+use crate::{protocol::PanelView, ui::own::Own};
+
+/// What a page does with a proposal.
+pub type Does = Callback<Arc<PanelView>>;
+
 /// How payloads of a type are presented.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Handler {
     pub kind: &'static str,
     /// The panel's title.
     pub title: &'static str,
     /// The panel's width, until somebody makes it another one.
     pub width: u32,
+    /// What accepting and rejecting does on the page. Without it, the person's choice is remembered, and that is all.
+    pub accept: Option<Does>,
+    pub reject: Option<Does>,
 }
 
-const fn handler(kind: &'static str, title: &'static str, width: u32) -> Handler {
-    Handler { kind, title, width }
+impl Handler {
+    pub const fn new(kind: &'static str, title: &'static str, width: u32) -> Self {
+        Self {
+            kind,
+            title,
+            width,
+            accept: None,
+            reject: None,
+        }
+    }
 }
 
 static HANDLERS: [Handler; 7] = [
-    handler("article", "Article", 480),
-    handler("article_list", "Articles", 520),
-    handler("chart", "Chart", 560),
-    handler("query_suggestion", "Suggested query", 420),
-    handler("table", "Table", 640),
-    handler("text_document", "Document", 600),
-    handler("web_results", "Search results", 480),
+    Handler::new("article", "Article", 480),
+    Handler::new("article_list", "Articles", 520),
+    Handler::new("chart", "Chart", 560),
+    Handler::new("query_suggestion", "Suggested query", 420),
+    Handler::new("table", "Table", 640),
+    Handler::new("text_document", "Document", 600),
+    Handler::new("web_results", "Search results", 480),
 ];
 
 /// For what nobody knows.
-static OTHER: Handler = handler("other", "Data", 480);
+static OTHER: Handler = Handler::new("other", "Data", 480);
 
-/// The handler of a type.
-pub fn of(kind: &str) -> &'static Handler {
-    let known = HANDLERS.iter().find(|handler| handler.kind == kind);
-    known.unwrap_or(&OTHER)
+/// The handlers of the page that is shown.
+pub type PageHandlers = Own<Handler>;
+
+impl Panel {
+    /// Presents a type like this from now on, as long as what is being rendered is there.
+    pub fn handle(self, handler: Handler) {
+        self.page.add(handler);
+    }
+}
+
+/// The handler of a type: the page's, or else the one of every page.
+pub fn of(page: PageHandlers, kind: &str) -> Handler {
+    let everywhere = || HANDLERS.iter().find(|handler| handler.kind == kind);
+    page.find(|handler| handler.kind == kind)
+        .unwrap_or_else(|| *everywhere().unwrap_or(&OTHER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_s_handler_comes_before_that_of_every_page_and_goes_with_it() {
+        let owner = Owner::new();
+        owner.set();
+        let page = PageHandlers::new();
+        let child = owner.child();
+        child.with(|| {
+            let accept = Some(Callback::new(|_| {}));
+            let query = Handler::new("query_suggestion", "Query for PubMed", 500);
+            page.add(Handler { accept, ..query });
+        });
+        let own = of(page, "query_suggestion");
+        assert_eq!((own.title, own.accept.is_some()), ("Query for PubMed", true));
+        assert_eq!(of(page, "table").title, "Table");
+        assert_eq!(of(page, "unheard_of").title, "Data");
+        child.cleanup();
+        let everywhere = of(page, "query_suggestion");
+        assert_eq!(
+            (everywhere.title, everywhere.accept.is_some()),
+            ("Suggested query", false)
+        );
+    }
 }

@@ -3,19 +3,23 @@
 //! Here is what every page needs: what is shown, when it opens and closes, its frame and the [`card`] in the text. What
 //! is in the frame has its code in a file of its own ([`content`]), which is loaded when it is first opened.
 //!
-//! - [`handlers`]: title and width by a payload's type
+//! - [`handlers`]: title and width by a payload's type, and what a page does with what is accepted
+//! - [`verdict`]: accepting and rejecting
 //! - [`width`]: making it wider and narrower
 //! - [`shown`]: what it shows, one file a kind
 
 mod card;
 mod content;
-mod handlers;
+pub mod handlers;
 mod shown;
+mod verdict;
 mod width;
 
 use leptos::{html, prelude::*};
 
 pub use self::card::payload_card;
+pub use self::handlers::Handler;
+use self::handlers::PageHandlers;
 use super::{
     browser, icons,
     lazy::lazy,
@@ -23,7 +27,7 @@ use super::{
     place::Place,
     when::When,
 };
-use crate::protocol::{ConversationId, PayloadRef};
+use crate::protocol::{ConversationId, PayloadRef, Verdict};
 
 /// The frame, for what moves the focus.
 const FRAME: &str = "#panel";
@@ -36,6 +40,8 @@ pub struct Panel {
     shown: RwSignal<Option<Shown>>,
     /// There is no room beside the conversation: it takes the whole screen.
     full: RwSignal<bool>,
+    /// What the page that is shown presents in its own way.
+    page: PageHandlers,
     live: Live,
 }
 
@@ -52,6 +58,7 @@ impl Panel {
         let panel = Self {
             shown: RwSignal::new(None),
             full: RwSignal::new(false),
+            page: PageHandlers::new(),
             live,
         };
         Effect::new(move |_| {
@@ -91,7 +98,7 @@ impl Panel {
     }
 
     /// Opens it because somebody wants to see that, who then is in it.
-    fn open(self, payload: PayloadRef) {
+    pub fn open(self, payload: PayloadRef) {
         if let Some(id) = self.live.place.get_untracked().conversation() {
             self.show(id, payload);
             browser::next_frame(|| browser::focus_selector(FRAME));
@@ -99,7 +106,7 @@ impl Panel {
     }
 
     /// Closes it. Who was in it goes on where it was opened.
-    fn close(self) {
+    pub fn close(self) {
         let was_within = browser::has_focus_in(FRAME);
         let Some(Shown { payload, .. }) = self.shown.get_untracked() else {
             return;
@@ -122,6 +129,18 @@ impl Panel {
             shown
                 .as_ref()
                 .is_some_and(|shown| shown.payload.payload_id == payload_id)
+        })
+    }
+
+    /// What the person has said of something that was made for the panel.
+    fn verdict(self, conversation_id: ConversationId, payload_id: &str) -> Memo<Option<Verdict>> {
+        let verdicts = self.live.view(conversation_id).verdicts;
+        let payload_id = payload_id.to_owned();
+        Memo::new(move |_| {
+            verdicts.with(|verdicts| {
+                let judged = verdicts.iter().find(|judged| judged.payload_id == payload_id);
+                judged.map(|judged| judged.verdict)
+            })
         })
     }
 

@@ -26,15 +26,15 @@ fn key(handler: &Handler) -> String {
 }
 
 /// The edge towards the conversation, which can be moved: by dragging it, or with the arrows. A double click puts it back.
-pub fn separator(panel: Panel, handler: &'static Handler) -> AnyView {
-    let kept = browser::stored(&key(handler)).and_then(|kept| kept.parse().ok());
+pub fn separator(panel: Panel, handler: Handler) -> AnyView {
+    let kept = browser::stored(&key(&handler)).and_then(|kept| kept.parse().ok());
     // As it is wanted: the style sheet keeps it within what there is room for, whatever becomes of the window.
     let width = RwSignal::new(kept.unwrap_or(handler.width));
     Effect::new(move |_| {
         let pixels = [&width.get().to_string(), "px"].concat();
         browser::set_style("panel", "--panel-width", &pixels);
     });
-    let keep = move || browser::store(&key(handler), Some(&width.get_untracked().to_string()));
+    let keep = move || browser::store(&key(&handler), Some(&width.get_untracked().to_string()));
     let pressed = move |event: ev::KeyboardEvent| {
         let now = within(width.get_untracked());
         let new = match event.key().as_str() {
@@ -66,7 +66,7 @@ pub fn separator(panel: Panel, handler: &'static Handler) -> AnyView {
         }
     };
     let put_back = move |_: ev::MouseEvent| {
-        browser::store(&key(handler), None);
+        browser::store(&key(&handler), None);
         width.set(handler.width);
     };
     // Where it covers all there is nothing to be moved.

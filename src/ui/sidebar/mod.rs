@@ -16,8 +16,10 @@ use super::{
     icons,
     live::{ListTrouble, use_live},
     panel::use_panel,
+    place::Place,
     when::When,
 };
+use crate::protocol::literature::PATH;
 
 /// Brand, *New chat*, and the conversations by day.
 #[component]
@@ -67,7 +69,21 @@ pub fn Sidebar() -> impl IntoView {
             <a class="button new-chat" href="/" title="Ctrl+Shift+O" on:click=move |_| begin_again()>
                 {icons::plus()} "New chat"
             </a>
+            <a
+                class="button button-quiet to-page"
+                href=PATH
+                aria-current=move || (live.page.get() == Place::Literature).then_some("page")
+            >
+                {icons::book()} "Literature"
+            </a>
             <List/>
+            <a
+                class="button button-quiet sidebar-foot"
+                href=Place::Settings.path()
+                aria-current=move || (live.place.get() == Place::Settings).then_some("page")
+            >
+                {icons::gear()} "Settings"
+            </a>
             // In here, so that the drawer stays open below it.
             <DeleteDialog/>
         </nav>

@@ -1,13 +1,15 @@
 //! An answer: its parts in their order, what it is doing, and how it ended.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 
 use super::{
     footer::AnswerFooter,
     offers::{sources, suggestions},
     problem::Problem,
-    thinking::Thinking,
     tool::{CallOf, tool_card},
+    trace::trace,
 };
 use crate::{
     protocol::{ConversationId, MessageId, RunStatus},
@@ -15,7 +17,7 @@ use crate::{
         each::Each,
         erase::Erase,
         live::{AnswerRow, PartKind, PartRow, use_live},
-        markdown::MarkdownView,
+        markdown::{Cited, MarkdownView},
         panel::payload_card,
     },
 };
@@ -26,14 +28,14 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     let parts = row.parts.clone();
     let part = {
         let row = row.clone();
-        move |part: PartRow| show_part(&row, part)
+        move |part: PartRow| show_part(conversation_id, &row, part)
     };
     let doing = {
         let (run, parts) = (row.run.clone(), row.parts.clone());
         Memo::new(move |_| {
             run.with(|run| match run.status {
                 RunStatus::Running if run.activity.is_some() => run.activity.clone(),
-                RunStatus::Running if parts.with(Vec::is_empty) => Some("Thinking…".into()),
+                RunStatus::Running if parts.with(|parts| is_to_be_said(parts)) => Some("Thinking…".into()),
                 RunStatus::Waiting => Some("Waiting for you…".into()),
                 _ => None,
             })
@@ -54,6 +56,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     view! {
         <article id=message_id.to_string() class="message answer" aria-label="Answer">
             <h2 class="visually-hidden">"Answer"</h2>
+            {trace(row.clone())}
             <Each of=move || parts.get() key=PartRow::identity children=part/>
             {move || doing.get().map(activity)}
             {move || problem.get().map(|(status, error)| view! {
@@ -86,16 +89,28 @@ fn use_go_on(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
     })
 }
 
-fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
+fn show_part(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) -> AnyView {
     let prefix = part_id(row.id, part.key);
     match part.kind.clone() {
-        PartKind::Thinking => thinking(row, part, prefix),
+        // It is in the trace.
+        PartKind::Thinking => ().into_any(),
         PartKind::Text => {
-            view! { <div class="prose"><MarkdownView state=part.prose.show() prefix/></div> }.erase()
+            let offers = row.offers.clone();
+            let cited: Cited = Arc::new(move |number| {
+                offers.with(|offers| {
+                    offers
+                        .sources
+                        .iter()
+                        .find(|source| source.number == number)
+                        .cloned()
+                })
+            });
+            view! { <div class="prose"><MarkdownView state=part.prose.show() prefix cited=Some(cited)/></div> }.erase()
         }
-        PartKind::Payload(payload) => payload_card(payload),
+        PartKind::Payload(payload) => payload_card(conversation_id, payload),
         PartKind::Tool(call) => {
             let of = CallOf {
+                conversation_id,
                 message_id: row.id,
                 run: row.run.clone(),
             };
@@ -104,17 +119,14 @@ fn show_part(row: &AnswerRow, part: PartRow) -> AnyView {
     }
 }
 
-fn thinking(row: &AnswerRow, part: PartRow, prefix: String) -> AnyView {
-    let (run, parts, key) = (row.run.clone(), row.parts.clone(), part.key);
-    let active = Memo::new(move |_| {
-        let last = parts.with(|parts| parts.last().is_some_and(|part| part.key == key));
-        last && run.with(|run| run.status == RunStatus::Running)
-    });
-    view! { <Thinking part prefix active/> }.erase()
+/// Whether there is nothing yet, or a thought after what is shown: the trace, which tells of it, is far up then.
+fn is_to_be_said(parts: &[PartRow]) -> bool {
+    parts.last().is_none_or(PartRow::is_thinking)
+        && (parts.is_empty() || !parts.iter().all(PartRow::is_thinking))
 }
 
 /// What the ids inside a part begin with: unique on the page.
-fn part_id(message: MessageId, (node, part): (usize, usize)) -> String {
+pub(super) fn part_id(message: MessageId, (node, part): (usize, usize)) -> String {
     [
         &message.to_string(),
         "-",

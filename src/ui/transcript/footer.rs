@@ -8,6 +8,7 @@ use crate::{
     ui::{
         browser,
         copy::CopyButton,
+        diagnostics,
         erase::Erase,
         icons,
         live::{AnswerRow, Live, Siblings, use_live},
@@ -15,7 +16,7 @@ use crate::{
     },
 };
 
-/// Below an answer that has ended.
+/// Below an answer: all that can be done with it once it has ended, and how it is made while it is.
 #[component]
 pub fn AnswerFooter(
     conversation_id: ConversationId,
@@ -29,9 +30,11 @@ pub fn AnswerFooter(
     let status = Memo::new(move |_| run.with(|run| run.status));
     move || {
         let status = status.get();
-        status
-            .is_terminal()
-            .then(|| foot(conversation_id, row.clone(), status, go_on, busy))
+        if status.is_terminal() {
+            foot(conversation_id, row.clone(), status, go_on, busy)
+        } else {
+            view! { <footer class="message-foot">{diagnostics::button(row.id)}</footer> }.erase()
+        }
     }
 }
 
@@ -85,6 +88,7 @@ fn foot(
             {move || (status == RunStatus::Stopped && go_on.get())
                 .then(|| action("Continue", icons::play(), Live::go_on))}
             {action("Regenerate", icons::retry(), Live::regenerate)}
+            {diagnostics::button(id)}
         </footer>
     }
     .erase()

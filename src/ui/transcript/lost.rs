@@ -34,7 +34,7 @@ pub fn lost(row: LostRow) -> AnyView {
 
 fn message(message: &Message) -> AnyView {
     let (name, text, shown) = match &message.body {
-        MessageBody::User { text } => (
+        MessageBody::User { text, .. } => (
             "You",
             text.clone(),
             view! { <div class="question-text" dir="auto">{text.clone()}</div> }.erase(),
@@ -80,9 +80,9 @@ fn answer(message: &Message, assistant: &AssistantMessage) -> AnyView {
         let text = view! { <MarkdownView state=MarkdownState::finished(&piece.texts.concat()) prefix/> };
         if piece.kind == PieceKind::Thinking {
             view! {
-                <details class="thinking" open>
+                <details class="trace fold" open>
                     <summary>"Thinking"</summary>
-                    <div class="thinking-text">{text}</div>
+                    <div class="trace-steps">{text}</div>
                 </details>
             }
             .erase()

@@ -1,14 +1,15 @@
 //! A conversation on the screen.
 
 mod answer;
+mod buttons;
 mod footer;
 mod lost;
 mod offers;
 mod older;
 mod problem;
 mod scroll;
-mod thinking;
 mod tool;
+mod trace;
 
 pub use self::{
     offers::{load_sources, load_suggestions},
@@ -30,7 +31,7 @@ use super::{
     place::Place,
     when::When,
 };
-use crate::protocol::{ConversationId, MessageId, RunStatus, Timestamp};
+use crate::protocol::{ConversationId, Interaction, MessageId, RunStatus, Timestamp};
 
 /// A conversation, or why it is not there.
 #[component]
@@ -214,9 +215,9 @@ fn Question(row: UserRow) -> impl IntoView {
     let UserRow {
         id,
         text,
+        interaction,
         created_at,
         pending,
-        ..
     } = row;
     let copied = text.clone();
     view! {
@@ -224,11 +225,21 @@ fn Question(row: UserRow) -> impl IntoView {
             <h2 class="visually-hidden">"You"</h2>
             <div class="question-text" dir="auto">{text.to_string()}</div>
             <footer class="message-foot">
+                {how_said(interaction)}
                 <Time at=created_at/>
                 <CopyButton name="Copy" text=move || copied.to_string()/>
             </footer>
         </article>
     }
+}
+
+/// What was not typed says so: what is chosen reads as if one had said it, but what a button does may be more than its words.
+fn how_said(interaction: Interaction) -> Option<AnyView> {
+    let Interaction::ActionExecuted { action, .. } = interaction else {
+        return None;
+    };
+    let words = ["Button: ", &action].concat();
+    Some(view! { <span class="how-said">{words}</span> }.erase())
 }
 
 /// A time: first as the server writes it, then as the person does.

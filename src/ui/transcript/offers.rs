@@ -1,11 +1,12 @@
-//! What an answer offers beside its text: what to say next, and where it has it from.
+//! What an answer offers beside its text: what to say and to do next, and where it has it from.
 
 use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
+use super::buttons::buttons;
 use crate::{
-    protocol::{ConversationId, Source, SuggestedValue},
+    protocol::{ConversationId, Interaction, MessageId, Source, SuggestedAction, SuggestedValue},
     ui::{
         erase::Erase,
         icons,
@@ -15,7 +16,7 @@ use crate::{
     },
 };
 
-/// What the person may want to say next: a click says it. Shown with the last answer only; whatever is said comes after it.
+/// What the person may want to say or to have done next. Shown with the last answer only: whatever is said comes after it.
 pub fn suggestions(
     conversation_id: ConversationId,
     row: AnswerRow,
@@ -24,7 +25,7 @@ pub fn suggestions(
 ) -> impl IntoView {
     let rows = use_live().view(conversation_id).rows;
     let (id, offers, run) = (row.id, row.offers, row.run);
-    let values = Memo::new(move |_| {
+    let offered = Memo::new(move |_| {
         let is_last = rows.with(|rows| {
             let last = rows.iter().rfind(|row| row.is_kept());
             last.is_some_and(|last| last.id() == id)
@@ -32,37 +33,53 @@ pub fn suggestions(
         let is_open = is_last && !busy.get() && run.with(|run| run.status.is_terminal());
         offers.with(|offers| {
             if is_open {
-                offers.values.clone()
+                (offers.values.clone(), offers.actions.clone())
             } else {
-                Vec::new()
+                Default::default()
             }
         })
     });
     move || {
-        let values = values.get();
-        (!values.is_empty()).then(|| lazy_part(move || chips(conversation_id, values.clone())))
+        let (values, actions) = offered.get();
+        let any = !values.is_empty() || !actions.is_empty();
+        any.then(|| lazy_part(move || offer((conversation_id, id), values.clone(), actions.clone())))
     }
 }
 
 #[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_suggestions))]
-pub fn chips(conversation_id: ConversationId, values: Vec<SuggestedValue>) -> Result<Code, NotLoaded> {
+pub fn offer(
+    answer: (ConversationId, MessageId),
+    values: Vec<SuggestedValue>,
+    actions: Vec<SuggestedAction>,
+) -> Result<Code, NotLoaded> {
     Ok(Arc::new(move || {
-        let live = use_live();
-        let chip = move |SuggestedValue { label, value }| {
-            let say = move |_| {
-                let model = live.view(conversation_id).model.get_untracked();
-                live.send(Place::Conversation(conversation_id), value.clone(), model);
-            };
-            view! { <button type="button" class="button chip" on:click=say>{label}</button> }.erase()
-        };
-        let chips: Vec<_> = values.iter().cloned().map(chip).collect();
+        let (conversation_id, message_id) = answer;
         view! {
-            <div class="suggestions needs-script" role="group" aria-label="Suggestions" data-lazy="suggestions">
-                {chips}
-            </div>
+            {(!values.is_empty()).then(|| chips(conversation_id, &values))}
+            {(!actions.is_empty()).then(|| buttons(conversation_id, message_id, &actions))}
         }
         .erase()
     }))
+}
+
+/// What to say next: a click says it.
+fn chips(conversation_id: ConversationId, values: &[SuggestedValue]) -> AnyView {
+    let live = use_live();
+    let chip = move |SuggestedValue { label, value }| {
+        let say = move |_| {
+            let model = live.view(conversation_id).model.get_untracked();
+            let place = Place::Conversation(conversation_id);
+            live.say(place, value.clone(), model, Interaction::ValueSelected);
+        };
+        view! { <button type="button" class="button chip" on:click=say>{label}</button> }.erase()
+    };
+    let chips: Vec<_> = values.iter().cloned().map(chip).collect();
+    view! {
+        <div class="suggestions needs-script" role="group" aria-label="Suggestions" data-lazy="suggestions">
+            {chips}
+        </div>
+    }
+    .erase()
 }
 
 /// Where the answer has it from, behind a globe.
@@ -73,11 +90,11 @@ pub fn sources(sources: Vec<Source>) -> AnyView {
 #[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_sources))]
 pub fn list(sources: Vec<Source>) -> Result<Code, NotLoaded> {
     Ok(Arc::new(move || {
-        let item = |Source { title, url }: Source| {
+        let item = |Source { number, title, url }: Source| {
             let title = if title.is_empty() { url.clone() } else { title };
             let host = url.split('/').nth(2).unwrap_or_default().to_owned();
             view! {
-                <li>
+                <li value=number>
                     <a href=url target="_blank" rel="noopener noreferrer nofollow">{title}</a>
                     " "
                     <span class="source-host">{host}</span>
@@ -91,7 +108,7 @@ pub fn list(sources: Vec<Source>) -> Result<Code, NotLoaded> {
         };
         let items: Vec<_> = sources.iter().cloned().map(item).collect();
         view! {
-            <details class="sources" data-lazy="sources">
+            <details class="sources fold" data-lazy="sources">
                 <summary>{icons::globe()} <span>{name}</span></summary>
                 <ol>{items}</ol>
             </details>

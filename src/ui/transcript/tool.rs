@@ -1,29 +1,31 @@
-//! A tool call's card: what is done and with what, in one line; what was asked and what came of it, when it is opened.
+//! A tool call's card: what is done and with what, in one line; what was asked and what came of it, when it is opened
+//! ([`opened`]); the files that it gave ([`files`]).
 
 use std::sync::Arc;
 
 use leptos::{ev, prelude::*, wasm_bindgen::JsCast, wasm_split::wasm_split, web_sys::HtmlDetailsElement};
 
+use self::{files::files, opened::Opened};
 use super::answer::Dots;
 use crate::{
-    protocol::{MessageId, ToolCall, ToolProgress, ToolStatus, intent::ApprovalAnswer, json},
+    protocol::{ConversationId, MessageId, ToolCall, ToolProgress, ToolStatus, intent::ApprovalAnswer},
     ui::{
-        copy::CopyButton,
+        clock,
         erase::Erase,
         icons,
         lazy::{Code, NotLoaded, lazy_part},
         live::{PartRow, RunView, use_live},
-        markdown::{MarkdownState, MarkdownView},
         panel::payload_card,
     },
 };
 
-/// How much of an output is shown at first, in bytes.
-const SHOWN_AT_FIRST: usize = 4000;
+mod files;
+mod opened;
 
 /// The run that a call belongs to.
 #[derive(Clone)]
 pub struct CallOf {
+    pub conversation_id: ConversationId,
     pub message_id: MessageId,
     pub run: ArcRwSignal<RunView>,
 }
@@ -58,6 +60,7 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: Stri
             open.set(details.open());
         }
     };
+    let icon = icon_of(&call.with_untracked(|call| call.tool.clone()));
     let status = {
         let call = call.clone();
         Memo::new(move |_| call.with(|call| call.status))
@@ -83,6 +86,10 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: Stri
         let call = call.clone();
         Memo::new(move |_| call.with(|call| call.payload.clone()))
     };
+    let given = {
+        let call = call.clone();
+        Memo::new(move |_| call.with(|call| call.attachments.clone()))
+    };
     let asked = {
         let (call, of) = (call.clone(), of.clone());
         move || {
@@ -105,10 +112,11 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: Stri
     let seen = Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(!live) || open.get());
     view! {
         <div class="tool" data-lazy="tool">
-            <details on:toggle=toggled>
+            <details class="fold" on:toggle=toggled>
                 <summary>
-                    {move || state_of(status.get())}
+                    {icon}
                     {summary}
+                    <span class="tool-state">{move || state_of(status.get())}</span>
                 </summary>
                 <div class="tool-body">
                     {move || seen.get().then(|| view! { <Opened call=call.clone() prefix=prefix.clone()/> })}
@@ -116,9 +124,23 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: Stri
             </details>
             {move || progress.get().map(bar)}
             {failed}
-            {move || payload.get().map(payload_card)}
+            {move || payload.get().map(|payload| payload_card(of.conversation_id, payload))}
+            {move || files(given.get())}
             {asked}
         </div>
+    }
+}
+
+/// What kind of thing a tool does. Those that are not Parlor's own are plugged in.
+fn icon_of(tool: &str) -> AnyView {
+    match tool {
+        "web_search" => icons::search(),
+        "fetch_webpage" => icons::page(),
+        "search_pubmed" => icons::book(),
+        "remember" | "recall" | "forget" => icons::bookmark(),
+        "calculate" => icons::calculator(),
+        "current_time" => icons::clock(),
+        _ => icons::plug(),
     }
 }
 
@@ -174,60 +196,8 @@ fn approval(of: &CallOf, index: usize) -> AnyView {
     .erase()
 }
 
-/// What was asked and what came of it.
-#[component]
-fn Opened(call: ArcRwSignal<ToolCall>, prefix: String) -> impl IntoView {
-    let (input, output) = (call.clone(), call);
-    let asked = Memo::new(move |_| input.with(|call| json::pretty(call.input.as_str())));
-    let given = Memo::new(move |_| output.with(|call| call.output.clone()));
-    view! {
-        <section class="tool-part">
-            <h3>"Asked"</h3>
-            {move || text(asked.get())}
-        </section>
-        {move || given.get().map(|given| view! {
-            <section class="tool-part">
-                <h3>"Result"</h3>
-                {result(given, prefix.clone())}
-            </section>
-        })}
-    }
-}
-
-/// A table as a table, anything else as it is.
-fn result(given: String, prefix: String) -> AnyView {
-    if is_table(&given) {
-        return view! { <MarkdownView state=MarkdownState::finished(&given) prefix/> }.erase();
-    }
-    text(given)
-}
-
-fn is_table(text: &str) -> bool {
-    let mut lines = text.lines().skip_while(|line| !line.starts_with('|')).skip(1);
-    lines
-        .next()
-        .is_some_and(|line| line.starts_with("|-") || line.starts_with("| -") || line.starts_with("|:"))
-}
-
-/// A text in which every character counts, its beginning at first.
-fn text(text: String) -> AnyView {
-    let all = RwSignal::new(text.len() <= SHOWN_AT_FIRST);
-    let beginning = text.floor_char_boundary(SHOWN_AT_FIRST);
-    let (shown, copied) = (text.clone(), text);
-    view! {
-        <div class="tool-text">
-            <pre tabindex="0"><code>{move || if all.get() { shown.clone() } else { shown[..beginning].to_owned() }}</code></pre>
-            <CopyButton name="Copy" text=move || copied.clone()/>
-        </div>
-        {move || (!all.get()).then(|| view! {
-            <button type="button" class="button button-quiet" on:click=move |_| all.set(true)>"Show all"</button>
-        })}
-    }
-    .erase()
-}
-
-/// How long it took, in seconds with a decimal.
+/// How long it took.
 fn took(call: &ToolCall) -> Option<String> {
-    let tenths = call.ended_at?.0.checked_sub(call.started_at?.0)? / 100;
-    (tenths >= 0).then(|| [&(tenths / 10).to_string(), ".", &(tenths % 10).to_string(), " s"].concat())
+    let took = call.ended_at?.0.checked_sub(call.started_at?.0)?;
+    u64::try_from(took).ok().map(clock::duration)
 }

@@ -8,6 +8,7 @@ use std::{
     env,
     io::{self, BufRead, Read, Write},
     net::TcpStream,
+    path::Path,
     process::{self, Child, Command},
     time::Duration,
 };
@@ -15,7 +16,7 @@ use std::{
 use serde_json::{Value, json};
 
 /// The tools, with what they take.
-const TOOLS: [&str; 15] = [
+const TOOLS: [&str; 18] = [
     "echo",
     "env",
     "wait",
@@ -31,7 +32,16 @@ const TOOLS: [&str; 15] = [
     "fails",
     "endless",
     "babble",
+    "draw",
+    "forge",
+    "hold",
 ];
+
+/// A picture, and a sound.
+const LANDSCAPE: &str = include_str!("landscape.png.base64");
+const BEEP: &str = include_str!("beep.wav.base64");
+/// `<html><script>alert(1)</script>`
+const PAGE: &str = "PGh0bWw+PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==";
 
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -217,10 +227,48 @@ impl Server {
                 }
                 answer(id, said("said"));
             }
+            "draw" => answer(
+                id,
+                json!({ "content": [
+                    { "type": "text", "text": "Here they are." },
+                    image("image/png", LANDSCAPE),
+                    { "type": "audio", "mimeType": "audio/x-wav", "data": BEEP },
+                    { "type": "resource", "resource": { "uri": "demo://notes", "mimeType": "text/csv", "blob": "YSxiCjEsMgo=" } },
+                ] }),
+            ),
+            // Nothing in it is what it is said to be.
+            "forge" => answer(
+                id,
+                json!({ "content": [
+                    image("image/png", PAGE),
+                    image("image/svg+xml", PAGE),
+                    image("text/html", PAGE),
+                    image("image/png\r\nset-cookie: a=b", LANDSCAPE),
+                    image("image/gif", ""),
+                    { "type": "text", "text": text },
+                ] }),
+            ),
+            "hold" => hold(id, text, &params["_meta"]["progressToken"]),
             // `wait`, and what is not there.
             _ => {}
         }
     }
+}
+
+/// Has done half, and does the rest when there is a file of this name.
+fn hold(id: &Value, file: &str, token: &Value) {
+    for (progress, message) in [(1, "Beginning"), (5, "Read 5 of 10 pages")] {
+        let params = json!({ "progressToken": token, "progress": progress, "total": 10, "message": message });
+        say(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }));
+    }
+    while !Path::new(file).exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    answer(id, said("All pages are read."));
+}
+
+fn image(media_type: &str, base64: &str) -> Value {
+    json!({ "type": "image", "mimeType": media_type, "data": base64 })
 }
 
 fn said(text: &str) -> Value {

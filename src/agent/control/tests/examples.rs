@@ -61,6 +61,7 @@ fn actions_have_a_handler_and_may_have_data_and_a_style() {
         handler,
         data: data.map(str::to_owned),
         style,
+        taken: false,
     };
     let (client, secondary) = (ActionHandler::Client, ActionStyle::Secondary);
     let apply = Some(r#"{"id":12,"weight":0.5}"#);
@@ -108,12 +109,13 @@ fn all_payloads_are_kept_in_order_and_suggestions_each_time() {
     let answer = format!("{SCHEMA}\n{VALUES}\n{second}\n{no}");
     let kind = "schema_proposal".into();
     let data = json!({"fields": []});
+    let written = String::new();
     assert_eq!(
         read(&answer),
         [
             proposal(),
             yes(),
-            Item::Payload { kind, data },
+            Item::Payload { kind, data, written },
             values("Yo", "yo")
         ]
     );

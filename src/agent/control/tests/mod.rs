@@ -34,7 +34,7 @@ fn filter() -> ControlFilter {
     ControlFilter::new(vec![schema()], DEFAULT_LIMIT)
 }
 
-/// What comes out of an answer that comes in these pieces; neighbouring texts are one.
+/// What comes out of an answer that comes in these pieces; neighbouring texts are one, and how a payload was written is left out.
 fn items<'a>(mut filter: ControlFilter, pieces: impl IntoIterator<Item = &'a str>) -> Vec<Item> {
     let mut out = Vec::new();
     for piece in pieces {
@@ -45,6 +45,10 @@ fn items<'a>(mut filter: ControlFilter, pieces: impl IntoIterator<Item = &'a str
     for item in out {
         match (joined.last_mut(), item) {
             (Some(Item::Text(text)), Item::Text(more)) => text.push_str(&more),
+            (_, Item::Payload { kind, data, .. }) => {
+                let written = String::new();
+                joined.push(Item::Payload { kind, data, written });
+            }
             (_, item) => joined.push(item),
         }
     }
@@ -78,11 +82,13 @@ fn proposal() -> Item {
     Item::Payload {
         kind: "schema_proposal".into(),
         data: json!({"fields": ["a", "b"]}),
+        written: String::new(),
     }
 }
 
 fn source(title: &str, url: &str) -> Item {
     Item::Sources(vec![Source {
+        number: 1,
         title: title.into(),
         url: url.into(),
     }])

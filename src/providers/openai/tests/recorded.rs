@@ -46,6 +46,7 @@ fn usage(input_tokens: u64, output_tokens: u64) -> ModelEvent {
     ModelEvent::Usage(Usage {
         input_tokens,
         output_tokens,
+        cost: None,
     })
 }
 

@@ -6,7 +6,8 @@ use super::{Batch, Failure, output::store_answer};
 use crate::{
     protocol::{
         AssistantMessage, ConversationId, EventBody, Position, RunStatus, ToolStatus, UserId,
-        intent::Started, transcript::apply_to_run,
+        intent::{ApprovalAnswer, Started},
+        transcript::apply_to_run,
     },
     storage::{Approval, Outcome, Refusal, RunKey, sqlite::messages},
 };
@@ -72,6 +73,7 @@ impl Batch {
             (RunStatus::Running, ToolStatus::Waiting) => Err(Refusal::RunActive)?,
             _ => return Ok(Outcome::Done),
         }
+        let always = (answer == ApprovalAnswer::Always).then(|| asked.tool.clone());
         let event = EventBody::ApprovalAnswered {
             index,
             tool_use_id: asked.tool_use_id.clone(),
@@ -85,6 +87,10 @@ impl Batch {
         };
         let position = self.append(&mut *connection, &run, &[event]).await?;
         self.resume(&mut *connection, run, position).await?;
+        if let Some(tool) = always {
+            self.allow_tool(&mut *connection, user_id, conversation_id, &tool)
+                .await?;
+        }
         store_answer(connection, user_id, id, assistant).await?;
         Ok(Outcome::Started {
             started: Started {

@@ -40,6 +40,16 @@ pub(super) fn request(change: &Change) -> Option<Request<'_>> {
             fingerprint,
             ..
         } => (*user_id, intent.intent_id, fingerprint),
+        Change::Judge {
+            user_id,
+            intent,
+            fingerprint,
+        } => (*user_id, intent.intent_id, fingerprint),
+        Change::TakeAction {
+            user_id,
+            intent,
+            fingerprint,
+        } => (*user_id, intent.intent_id, fingerprint),
         _ => return None,
     };
     Some(Request {

@@ -1,33 +1,29 @@
-//! What is remembered of a person. No conversation shows it, so nothing of it is in the log: who looks at it loads it.
+//! What is remembered of a person. No conversation shows it, so the log says only that something of it has changed.
 
 use sqlx::SqliteConnection;
 
-use super::{Batch, Failure};
+use super::{Batch, Failure, personal::user};
 use crate::{
-    protocol::{MemoryId, UserId},
+    protocol::{Memory, MemoryId, UserId},
     storage::{Outcome, Refusal},
 };
 
 impl Batch {
-    /// Remembers a text, unless just that is remembered already.
+    /// Remembers something, unless just that is remembered already.
     pub(super) async fn remember_text(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
-        memory_id: MemoryId,
-        text: &str,
+        memory: &Memory,
         limit: usize,
     ) -> Result<Outcome, Failure> {
-        let user = user_id.to_string();
-        sqlx::query("INSERT INTO users (id, position) VALUES (?, 0) ON CONFLICT DO NOTHING")
-            .bind(&user)
-            .execute(&mut *connection)
-            .await?;
+        user(connection, user_id).await?;
         let (known, count): (i64, i64) = sqlx::query_as(
-            "SELECT count(*) FILTER (WHERE text = ?2), count(*) FROM memories WHERE user_id = ?1",
+            "SELECT count(*) FILTER (WHERE text = ?2 OR id = ?3), count(*) FROM memories WHERE user_id = ?1",
         )
-        .bind(&user)
-        .bind(text)
+        .bind(user_id.to_string())
+        .bind(&memory.text)
+        .bind(memory.id.to_string())
         .fetch_one(&mut *connection)
         .await?;
         if known > 0 {
@@ -37,29 +33,35 @@ impl Batch {
             Err(Refusal::MemoryFull)?;
         }
         sqlx::query("INSERT INTO memories (id, user_id, text, created_at) VALUES (?, ?, ?, ?)")
-            .bind(memory_id.to_string())
-            .bind(&user)
-            .bind(text)
-            .bind(self.at.0)
-            .execute(connection)
+            .bind(memory.id.to_string())
+            .bind(user_id.to_string())
+            .bind(&memory.text)
+            .bind(memory.created_at.0)
+            .execute(&mut *connection)
             .await?;
+        self.settings_changed(connection, user_id).await?;
         Ok(Outcome::Done)
     }
 
+    /// Forgets one thing, or all of them.
     pub(super) async fn forget(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
-        memory_id: MemoryId,
+        memory_id: Option<MemoryId>,
     ) -> Result<Outcome, Failure> {
-        let forgotten = sqlx::query("DELETE FROM memories WHERE user_id = ? AND id = ?")
+        let forgotten = sqlx::query("DELETE FROM memories WHERE user_id = ?1 AND (?2 IS NULL OR id = ?2)")
             .bind(user_id.to_string())
-            .bind(memory_id.to_string())
-            .execute(connection)
+            .bind(memory_id.map(|id| id.to_string()))
+            .execute(&mut *connection)
             .await?;
-        match forgotten.rows_affected() {
-            0 => Err(Refusal::NotFound)?,
-            _ => Ok(Outcome::Forgotten),
+        match (forgotten.rows_affected(), memory_id) {
+            (0, Some(_)) => Err(Refusal::NotFound)?,
+            (0, None) => Ok(Outcome::Done),
+            _ => {
+                self.settings_changed(connection, user_id).await?;
+                Ok(Outcome::Forgotten)
+            }
         }
     }
 }

@@ -15,11 +15,16 @@ use crate::{
 };
 
 mod approvals;
+mod calls;
 pub(super) mod conversations;
 mod intents;
+mod literature;
+mod made;
 mod memories;
+mod offers;
 mod output;
 mod parameters;
+mod personal;
 mod turns;
 
 /// Rows in one INSERT: fewer round trips to the database's thread, yet well under SQLite's limit of 32,766
@@ -78,6 +83,8 @@ impl Writer {
                 | Change::Store { run, .. }
                 | Change::Keep { run, .. }
                 | Change::Summarise { run, .. }
+                | Change::Record { run, .. }
+                | Change::Attach { run, .. }
                 | Change::Pause { run, .. }
                 | Change::End { run, .. } => {
                     self.orphans.contains(&run.message_id) || batch.orphaned.contains(&run.message_id)
@@ -179,11 +186,11 @@ impl Batch {
             });
         }
         let outcome = self.do_new(connection, change).await?;
-        let started = match outcome {
-            Outcome::Started { started, .. } => Some(started),
-            _ => None,
-        };
         if let Some(request) = request {
+            let started = match outcome {
+                Outcome::Started { started, .. } => Some(started),
+                _ => None,
+            };
             remember(connection, request, started, self.at).await?;
         }
         Ok(outcome)
@@ -219,8 +226,14 @@ impl Batch {
             Change::Append { .. } => Ok(Outcome::Done),
             Change::Store { run, message } => self.store_output(connection, run, message).await,
             Change::Keep { run, payload } => self.keep(connection, run, payload).await,
+            Change::Record { run, call, keep_runs } => self.record(connection, run, call, *keep_runs).await,
+            Change::Attach { run, attachment } => self.attach(connection, run, attachment).await,
             Change::Pause { run, events, message } => self.pause(connection, run, events, message).await,
             Change::Answer { user_id, approval } => self.answer(connection, *user_id, *approval).await,
+            Change::Judge { user_id, intent, .. } => self.judge(connection, *user_id, intent).await,
+            Change::TakeAction { user_id, intent, .. } => {
+                self.take_action(connection, *user_id, intent).await
+            }
             Change::AllowTool {
                 user_id,
                 conversation_id,
@@ -278,14 +291,47 @@ impl Batch {
             } => self.delete(connection, *user_id, *conversation_id).await,
             Change::Remember {
                 user_id,
-                memory_id,
-                text,
+                memory,
+                limit,
+            } => self.remember_text(connection, *user_id, memory, *limit).await,
+            Change::Forget { user_id, memory_id } => {
+                self.forget(connection, *user_id, Some(*memory_id)).await
+            }
+            Change::SaveArticle {
+                user_id,
+                article,
+                summary,
                 limit,
             } => {
-                self.remember_text(connection, *user_id, *memory_id, text, *limit)
+                self.save_article(connection, *user_id, article, summary, *limit)
                     .await
             }
-            Change::Forget { user_id, memory_id } => self.forget(connection, *user_id, *memory_id).await,
+            Change::NoteArticle { user_id, pmid, note } => {
+                self.note_article(connection, *user_id, pmid, note).await
+            }
+            Change::RemoveArticle { user_id, pmid } => self.remove_article(connection, *user_id, pmid).await,
+            Change::KeepStream {
+                user_id,
+                stream,
+                limit,
+            } => self.keep_stream(connection, *user_id, stream, *limit).await,
+            Change::DeleteStream { user_id, stream_id } => {
+                self.delete_stream(connection, *user_id, *stream_id).await
+            }
+            Change::ForgetAll { user_id } => self.forget(connection, *user_id, None).await,
+            Change::SetInstructions { user_id, text } => {
+                self.set_instructions(connection, *user_id, text).await
+            }
+            Change::AddToken {
+                user_id,
+                token,
+                hash,
+                limit,
+            } => self.add_token(connection, *user_id, token, hash, *limit).await,
+            Change::RevokeToken { user_id, token_id } => {
+                self.revoke_token(connection, *user_id, *token_id).await
+            }
+            Change::UseToken { user_id, token_id } => self.use_token(connection, *user_id, *token_id).await,
         }
     }
 

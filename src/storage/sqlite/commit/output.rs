@@ -2,9 +2,9 @@
 
 use sqlx::SqliteConnection;
 
-use super::{Batch, Failure};
+use super::{Batch, Failure, made::let_go_of_unseen};
 use crate::{
-    protocol::{AssistantMessage, EventBody, MessageBody, MessageId, Payload, Position, UserId},
+    protocol::{AssistantMessage, EventBody, MessageBody, MessageId, Position, UserId},
     storage::{Outcome, Refusal, RunKey, StorageError},
 };
 
@@ -54,30 +54,6 @@ impl Batch {
         Ok(Outcome::Done)
     }
 
-    /// Keeps what a run has made for the panel.
-    pub(super) async fn keep(
-        &mut self,
-        connection: &mut SqliteConnection,
-        run: &RunKey,
-        payload: &Payload,
-    ) -> Result<Outcome, Failure> {
-        sqlx::query(
-            "INSERT INTO payloads (user_id, conversation_id, id, message_id, kind, summary, data, created_at) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        )
-        .bind(run.user_id.to_string())
-        .bind(run.conversation_id.to_string())
-        .bind(&payload.payload_id)
-        .bind(run.message_id.to_string())
-        .bind(&payload.kind)
-        .bind(&payload.summary)
-        .bind(payload.data.as_str())
-        .bind(self.at.0)
-        .execute(connection)
-        .await?;
-        Ok(Outcome::Done)
-    }
-
     pub(super) async fn end(
         &mut self,
         connection: &mut SqliteConnection,
@@ -102,6 +78,7 @@ impl Batch {
         crash_point!("end::status");
         store_answer(&mut *connection, run.user_id, run.message_id, message).await?;
         crash_point!("end::message");
+        let_go_of_unseen(&mut *connection, run, message).await?;
         sqlx::query("UPDATE conversations SET unseen = ? WHERE user_id = ? AND id = ?")
             .bind(message.status.is_news())
             .bind(run.user_id.to_string())

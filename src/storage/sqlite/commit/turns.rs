@@ -5,7 +5,9 @@ use sqlx::{Row, SqliteConnection};
 use super::{
     super::{messages, optional_id},
     Batch, Failure,
+    literature::keep_looking,
     output::store_answer,
+    personal::user,
 };
 use crate::{
     protocol::{
@@ -34,10 +36,7 @@ impl Batch {
         let run = start.run;
         // Whose log has grown in this transaction is known already.
         if !self.heads.contains_key(&user_id) {
-            sqlx::query("INSERT INTO users (id, position) VALUES (?, 0) ON CONFLICT DO NOTHING")
-                .bind(user_id.to_string())
-                .execute(&mut *connection)
-                .await?;
+            user(connection, user_id).await?;
         }
         // Whosesoever it is: an id is there once. One that is gone has no user.
         let conversation = sqlx::query(
@@ -73,17 +72,22 @@ impl Batch {
                 (None, None)
             }
         };
+        let interaction = self.interaction(connection, user_id, parent_id, intent).await?;
         let saved = EventBody::UserMessageSaved {
             user_message_id: *user_message_id,
             expected_assistant_message_id: run,
             parent_id,
             text: text.clone(),
+            interaction: interaction.clone(),
             created_at: self.at,
         };
         let position = self
             .log(connection, user_id, *conversation_id, Some(run), saved)
             .await?;
-        let body = MessageBody::User { text: text.clone() };
+        let body = MessageBody::User {
+            text: text.clone(),
+            interaction,
+        };
         let place = Place {
             user_id,
             conversation_id: *conversation_id,
@@ -94,6 +98,9 @@ impl Batch {
         if let Some(parameters) = &start.parameters {
             self.set_parameters(connection, user_id, *conversation_id, parameters)
                 .await?;
+        }
+        if let Some(looking) = &start.looking {
+            keep_looking(connection, user_id, *user_message_id, looking).await?;
         }
         let key = RunKey {
             user_id,

@@ -1,7 +1,10 @@
 //! What is deleted leaves the files too.
 
 use super::*;
-use crate::test_log::Log;
+use crate::{
+    protocol::{Attachment, AttachmentId},
+    test_log::Log,
+};
 
 const SECRET: &str = "Rumpelstilzchen";
 
@@ -27,15 +30,25 @@ async fn say_and_delete(storage: &Sqlite) {
             node: 0,
             part: 0,
             offset: 0,
-            text,
+            text: text.clone(),
+        };
+        let attachment = StoredAttachment {
+            attachment: Attachment {
+                id: AttachmentId::new(),
+                name: text.clone(),
+                media_type: "image/png".into(),
+                bytes: text.len(),
+            },
+            data: text.clone().into(),
         };
         let (user_id, conversation_id) = (run.user_id, run.conversation_id);
-        let events = vec![said];
         let delete = Change::Delete {
             user_id,
             conversation_id,
         };
-        for change in [send, Change::Append { run, events }, delete] {
+        let events = vec![said];
+        let attach = Change::Attach { run, attachment };
+        for change in [send, Change::Append { run, events }, attach, delete] {
             let done = storage.commit(NOON, &[change]).await.unwrap();
             assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
         }

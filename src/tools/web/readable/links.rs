@@ -1,39 +1,25 @@
-//! Where a page links to.
-
-use std::collections::HashSet;
+//! Where a page's links lead.
 
 use reqwest::Url;
 
-use super::Link;
-
-/// More links than this are a list of addresses, not what a text refers to.
-const MAX_LINKS: usize = 300;
-
 /// Longer addresses are data.
 const MAX_ADDRESS: usize = 2000;
-
-/// The longest text of a link, in characters.
-const MAX_TEXT: usize = 200;
 
 #[derive(Debug)]
 pub struct Links {
     page: Url,
     /// What relative links are relative to.
     base: Url,
-    /// Each address once.
-    pub list: Vec<Link>,
-    /// The addresses in `list`.
-    seen: HashSet<String>,
 }
 
 impl Links {
     pub fn new(page: &Url, base: Option<&str>) -> Self {
+        // Each link would begin with all of it.
+        let base = base.filter(|base| base.len() <= MAX_ADDRESS);
         let base = base.and_then(|base| page.join(base).ok());
         Self {
             page: page.clone(),
             base: base.unwrap_or_else(|| page.clone()),
-            list: Vec::new(),
-            seen: HashSet::new(),
         }
     }
 
@@ -48,13 +34,6 @@ impl Links {
         // Brackets would end the link.
         let address = url.as_str().replace('(', "%28").replace(')', "%29");
         (is_web && !is_here && address.len() <= MAX_ADDRESS).then_some(address)
-    }
-
-    pub fn add(&mut self, text: &str, url: String) {
-        if self.list.len() < MAX_LINKS && self.seen.insert(url.clone()) {
-            let text = text.chars().take(MAX_TEXT).collect();
-            self.list.push(Link { text, url });
-        }
     }
 }
 

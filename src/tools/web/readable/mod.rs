@@ -42,17 +42,8 @@ pub struct Page {
     /// With headings, lists, tables, code and links as in Markdown. Empty if there is nothing to read without running
     /// the page's scripts.
     pub text: String,
-    /// Where the text links to: whole addresses, each once, so many at most.
-    pub links: Vec<Link>,
     /// Whether there was more than the limits let through.
     pub is_cut: bool,
-}
-
-/// A link of a page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
-    pub text: String,
-    pub url: String,
 }
 
 /// How bytes are read.
@@ -155,7 +146,6 @@ fn page(document: &Document, url: &Url) -> Page {
         byline: facts.byline.clone(),
         published: facts.published.clone(),
         text: rendered.text,
-        links: rendered.links,
         is_cut: rendered.is_cut || document.is_cut,
         ..Page::default()
     }

@@ -5,7 +5,6 @@ use std::ops::Range;
 use reqwest::Url;
 
 use super::{
-    Link,
     content::Prose,
     links::Links,
     soup::{Document, Element, Node},
@@ -16,7 +15,6 @@ use super::{
 #[derive(Debug, Default)]
 pub struct Rendered {
     pub text: String,
-    pub links: Vec<Link>,
     pub is_cut: bool,
 }
 
@@ -37,7 +35,6 @@ pub fn render(document: &Document, url: &Url) -> Rendered {
     let is_cut = renderer.write(content);
     Rendered {
         text: renderer.writer.finish(),
-        links: renderer.links.list,
         is_cut,
     }
 }
@@ -233,10 +230,7 @@ impl<'a> Renderer<'a> {
             return;
         };
         self.writer.in_line -= 1;
-        let text = self.writer.since_bracket().to_owned();
-        if self.writer.close(&format!("]({url})")) {
-            self.links.add(&text, url);
-        }
+        self.writer.close(&format!("]({url})"));
     }
 
     fn begin_list(&mut self, element: &Element) {

@@ -48,16 +48,6 @@ fn a_page_becomes_text_with_its_headings_lists_and_links() {
                 - one\n- two\n  3. three\n  4. [four](https://example.net/%28x%29)\n\n\
                 > quoted\n\n> twice\n\n---\n\n```\n  let a = 1;\n\n  b()\n```\n\nterm\n: meaning"
                     .into(),
-            links: vec![
-                Link {
-                    text: "link".into(),
-                    url: "https://example.org/b?c=d#e".into()
-                },
-                Link {
-                    text: "four".into(),
-                    url: "https://example.net/%28x%29".into()
-                },
-            ],
             is_cut: false,
         }
     );

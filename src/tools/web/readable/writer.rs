@@ -23,8 +23,6 @@ pub struct Writer {
     mark: String,
     /// What opens before the next word, on its line: a link's bracket.
     opening: String,
-    /// Where the text of the last link begins.
-    bracket: usize,
     pub lists: usize,
     pub quotes: usize,
     /// In how many things nothing may begin a line: links, cells of tables.
@@ -112,11 +110,6 @@ impl Writer {
         self.out.len() >= MAX_TEXT
     }
 
-    /// What was written since the last link began.
-    pub fn since_bracket(&self) -> &str {
-        self.out.get(self.bracket..).unwrap_or_default()
-    }
-
     pub fn finish(self) -> String {
         self.out
     }
@@ -135,11 +128,7 @@ impl Writer {
         if is_new_line {
             self.margin();
         }
-        let opening = std::mem::take(&mut self.opening);
-        if let Some(place) = opening.find('[') {
-            self.bracket = self.out.len() + place + 1;
-        }
-        self.out.push_str(&opening);
+        self.out.push_str(&std::mem::take(&mut self.opening));
     }
 
     fn margin(&mut self) {

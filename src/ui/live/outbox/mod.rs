@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     protocol::{
-        AskedParameters, ConversationId, IntentId, MessageId, Transcript,
+        AskedParameters, ConversationId, IntentId, Interaction, MessageId, PageContext, Transcript,
         intent::{self, SendMessage, Started},
     },
     ui::place::Place,
@@ -40,6 +40,10 @@ pub struct Extras {
     pub force_tools: Vec<String>,
     /// How the model is asked in the conversation that it begins.
     pub parameters: Option<AskedParameters>,
+    /// How the person said it.
+    pub interaction: Interaction,
+    /// What the person is looking at, if it is not the conversation alone. The same message again goes with what it went with first.
+    pub context: Option<PageContext>,
 }
 
 fn waits() -> bool {
@@ -93,17 +97,17 @@ impl Outbox {
         let Extras {
             force_tools,
             parameters,
+            interaction,
+            context,
         } = extras;
-        let again = self.returned.iter().position(
-            |Sending {
-                 from: was, intent, ..
-             }| {
-                *was == from
-                    && intent.text == text
-                    && intent.force_tools == force_tools
-                    && intent.parameters == parameters
-            },
-        );
+        let again = self.returned.iter().position(|sending| {
+            let intent = &sending.intent;
+            sending.from == from
+                && intent.text == text
+                && intent.force_tools == force_tools
+                && intent.parameters == parameters
+                && intent.interaction == interaction
+        });
         let intent = match again {
             Some(index) => self.returned.remove(index).intent,
             None => SendMessage {
@@ -114,6 +118,8 @@ impl Outbox {
                 model,
                 force_tools,
                 parameters,
+                interaction,
+                context,
             },
         };
         self.returned.retain(|sending| sending.from != from);

@@ -136,6 +136,7 @@ fn what_is_deleted_elsewhere_is_shown_as_gone() {
         message_id: Some(MessageId::new()),
         body: EventBody::Complete {
             ended_at: Timestamp(0),
+            worked_ms: 0,
         },
         ..event
     };
@@ -157,6 +158,7 @@ fn long(count: usize) -> Transcript {
             created_at: Timestamp(0),
             body: MessageBody::User {
                 text: number.to_string(),
+                interaction: Default::default(),
             },
         });
         transcript.active_leaf = Some(id);

@@ -1,0 +1,67 @@
+import { expect, type Locator, type Page } from '@playwright/test';
+
+/** The page *Literature* in one tab, by the names that a person knows its parts by. */
+export class Literature {
+  readonly query: Locator;
+  readonly entries: Locator;
+  readonly filter: Locator;
+  readonly streams: Locator;
+  readonly dialog: Locator;
+  /** The chat beside it. */
+  readonly tray: Locator;
+  readonly openTray: Locator;
+  readonly message: Locator;
+  readonly answers: Locator;
+
+  constructor(readonly page: Page) {
+    this.query = page.getByRole('searchbox', { name: 'Search PubMed' });
+    this.entries = page.locator('.entries').getByRole('listitem');
+    this.filter = page.getByRole('searchbox', { name: 'Find in what you saved' });
+    this.streams = page.getByRole('navigation', { name: 'Streams' });
+    this.dialog = page.getByRole('dialog', { name: /stream/ });
+    this.tray = page.locator('.tray');
+    this.openTray = page.getByRole('button', { name: 'Ask about this page' });
+    this.message = page.getByRole('textbox', { name: 'Message', exact: true });
+    this.answers = page.getByRole('article', { name: 'Answer' });
+  }
+
+  /** Opens an address and waits until the page answers to a person: then what is pressed has an effect. */
+  async open(path = '/literature'): Promise<void> {
+    await this.page.goto(path);
+    await this.ready();
+  }
+
+  async ready(): Promise<void> {
+    await expect
+      .poll(async () => {
+        if (await this.tray.isVisible()) return true;
+        await this.page.keyboard.press('Control+.');
+        return this.tray.isVisible();
+      })
+      .toBe(true);
+  }
+
+  async search(query: string): Promise<void> {
+    await this.query.fill(query);
+    await this.query.press('Enter');
+    await expect(this.entries.first()).toBeVisible();
+  }
+
+  entry(title: string): Locator {
+    return this.page.getByRole('link', { name: title });
+  }
+
+  save(title: string): Locator {
+    return this.page.getByRole('button', { name: `Save “${title}”` });
+  }
+
+  tab(name: 'Search' | 'Saved'): Locator {
+    return this.page.getByRole('navigation', { name: 'Literature' }).getByRole('link', { name });
+  }
+
+  async ask(text: string): Promise<void> {
+    await this.message.fill(text);
+    await this.message.press('Enter');
+    await expect(this.page.getByRole('article', { name: 'You' }).last()).toContainText(text);
+  }
+}

@@ -1,0 +1,45 @@
+import type { Locator, Page } from '@playwright/test';
+
+/** The settings page in one tab. */
+export class Settings {
+  readonly region: Locator;
+  readonly back: Locator;
+  readonly instructions: Locator;
+  readonly save: Locator;
+  /** What is said of what stands in the box. */
+  readonly note: Locator;
+  readonly memories: Locator;
+  readonly tokens: Locator;
+  readonly search: Locator;
+  /** A token that was just made. */
+  readonly made: Locator;
+
+  constructor(readonly page: Page) {
+    this.region = page.getByRole('region', { name: 'Settings' });
+    this.back = this.region.getByRole('link', { name: 'Back' });
+    this.instructions = page.getByRole('textbox', { name: 'Instructions' });
+    this.save = page.getByRole('button', { name: 'Save', exact: true });
+    this.note = page.locator('#instructions-note');
+    this.memories = page.getByRole('region', { name: 'Memories' }).getByRole('listitem');
+    this.tokens = page.getByRole('region', { name: 'API tokens' }).getByRole('listitem');
+    this.search = page.getByRole('searchbox', { name: 'Search memories' });
+    this.made = page.getByRole('group', { name: 'Your new token' });
+  }
+
+  /** Opens the page by its address and waits until it answers to a person: then it follows what happens. */
+  async open(): Promise<void> {
+    await Promise.all([this.page.waitForRequest('**/api/events?*'), this.page.goto('/settings')]);
+  }
+
+  async reload(): Promise<void> {
+    await Promise.all([this.page.waitForRequest('**/api/events?*'), this.page.reload()]);
+  }
+
+  /** Makes a token and returns it. */
+  async makeToken(name: string, span = 'It does not expire'): Promise<string> {
+    await this.page.getByRole('textbox', { name: 'Name' }).fill(name);
+    await this.page.getByRole('combobox', { name: 'How long it lasts' }).selectOption(span);
+    await this.page.getByRole('button', { name: 'Make a token' }).click();
+    return (await this.made.locator('code').textContent()) ?? '';
+  }
+}

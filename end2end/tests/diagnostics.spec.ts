@@ -1,0 +1,139 @@
+/** How an answer was made: a dialog at each answer. */
+import { expectAccessible } from '../support/accessibility.ts';
+import type { Chat } from '../support/chat.ts';
+import { screenshots } from '../support/screenshots.ts';
+import { expect, test } from '../support/test.ts';
+import type { Upstream } from '../support/upstream.ts';
+
+const dialog = (chat: Chat) => chat.page.getByRole('dialog', { name: 'Diagnostics' });
+const button = (chat: Chat) => chat.answers.last().getByRole('button', { name: 'Diagnostics' });
+const section = (chat: Chat, title: string) => dialog(chat).locator('details').filter({ has: chat.page.locator('summary', { hasText: title }) });
+const unfold = (chat: Chat, title: string) => section(chat, title).locator('summary').click();
+const fact = (chat: Chat, name: string) => dialog(chat).getByRole('term').filter({ hasText: new RegExp(`^${name}$`) }).locator('xpath=../dd');
+
+const VALUES = 'SUGGESTED_VALUES: [{"label": "More", "value": "Tell me more"}]';
+
+/** A finished answer that used a tool. */
+async function answered(chat: Chat, upstream: Upstream): Promise<void> {
+  const tool_call = { id: 'call_1', name: 'current_time', arguments: '{"time_zone":"Asia/Tokyo"}' };
+  await upstream.script({ steps: [{ think: 'They want the time.' }, { text: 'Let me see.' }, { tool_call }] });
+  await upstream.script({ when: { tool_gave: 'UTC+09:00' }, steps: [{ text: 'It is late.\n' }, { text: VALUES }] });
+  await chat.open();
+  await chat.begin('What time is it in Tokyo?');
+  await chat.done();
+}
+
+test('what was sent, what came back and what it took is there to be read', async ({ chat, page, upstream }) => {
+  await answered(chat, upstream);
+  await button(chat).click();
+  await expect(fact(chat, 'Model')).toHaveText('openai/echo');
+  await expect(fact(chat, 'State')).toHaveText('complete');
+  await expect(fact(chat, 'Tokens')).toHaveText(/^20 in, \d+ out$/);
+  await expect(fact(chat, 'First token')).toHaveText(/^\d+\.\d\d s$/);
+  await expect(fact(chat, 'Address')).toHaveText(upstream.baseUrl);
+
+  const texts = async (title: string) => {
+    const part = section(chat, title);
+    await expect(part.locator('pre').first(), 'it is folded').toBeHidden();
+    await unfold(chat, title);
+    await expect(part.locator('pre').first()).toBeVisible();
+    return part;
+  };
+  await expect(await texts('System prompt')).toContainText('You are a helpful assistant.');
+  const messages = await texts('Messages');
+  await expect(messages).toContainText('What time is it in Tokyo?');
+  await expect(messages).toContainText('JST');
+  await expect(await texts('Tools')).toContainText('current_time');
+  const raw = await texts('Raw response');
+  await expect(raw).toContainText(VALUES);
+  await expect(raw).toContainText('They want the time.');
+  await expect(await texts('Timeline')).toContainText('tool_complete: current_time');
+  await expect(chat.answers.getByText(VALUES), 'which no answer shows').toHaveCount(0);
+  await screenshots(page, 'diagnostics');
+});
+
+test('it is copied as JSON, without the key', async ({ chat, context, page, upstream }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await answered(chat, upstream);
+  await button(chat).click();
+  await dialog(chat).getByRole('button', { name: 'Copy as JSON' }).click();
+  await expect(dialog(chat).getByRole('button', { name: 'Copied' })).toBeVisible();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  const { model, calls, system_prompt } = JSON.parse(copied);
+  expect([model, calls.length, typeof system_prompt]).toEqual(['openai/echo', 2, 'string']);
+  expect(copied).not.toContain('sk-test');
+});
+
+test('the keyboard opens and closes it, stays in it, and is back where it was', async ({ chat, page, upstream }) => {
+  await answered(chat, upstream);
+  await chat.tabTo(button(chat), 'Shift+Tab');
+  await page.keyboard.press('Enter');
+  await expect(fact(chat, 'Model')).toBeVisible();
+  for (let presses = 0; presses < 12; presses++) {
+    await page.keyboard.press('Tab');
+    // Between its last and its first element the focus is the browser's.
+    const is_within = await page.evaluate(() => document.activeElement === document.body || document.activeElement?.closest('dialog') !== null);
+    expect(is_within).toBe(true);
+  }
+  await page.keyboard.press('Escape');
+  await expect(dialog(chat)).toBeHidden();
+  await expect(button(chat)).toBeFocused();
+});
+
+test('while the answer is being made there is what there is, and more later', async ({ chat, upstream }) => {
+  await upstream.script({ steps: [{ text: 'One' }, { gate: 'rest' }, { text: ' two.' }] });
+  await chat.open();
+  await chat.begin('Count');
+  await expect(chat.answers).toContainText('One');
+  await button(chat).click();
+  await expect(fact(chat, 'State')).toHaveText('running');
+  await expect(section(chat, 'Messages')).toContainText('1 message');
+  await upstream.open('rest');
+  // The dialog is over the page: only what is behind it changes.
+  await expect(chat.answers.locator('.message-foot .model')).toBeAttached();
+  await dialog(chat).getByRole('button', { name: 'Refresh' }).click();
+  await expect(fact(chat, 'State')).toHaveText('complete');
+  await expect(dialog(chat).getByRole('button', { name: 'Refresh' })).toHaveCount(0);
+  await dialog(chat).getByRole('button', { name: 'Close' }).click();
+  await expect(button(chat), 'the new one, in the place of the one that was pressed').toBeFocused();
+});
+
+test('what can’t be had says so, and can be tried again', async ({ browserLog, chat, page, upstream }) => {
+  browserLog.allow(/Failed to load resource: net::ERR_/);
+  await answered(chat, upstream);
+  await page.route('**/rpc/diagnostics*', (route) => route.abort());
+  await button(chat).click();
+  await expect(dialog(chat).getByRole('alert')).toContainText('could not be reached');
+  await page.unroute('**/rpc/diagnostics*');
+  await dialog(chat).getByRole('button', { name: 'Try again' }).click();
+  await expect(fact(chat, 'State')).toHaveText('complete');
+});
+
+test('going elsewhere closes it', async ({ chat, page, upstream }) => {
+  await answered(chat, upstream);
+  await button(chat).click();
+  await expect(fact(chat, 'State')).toBeVisible();
+  await page.goBack();
+  await expect(dialog(chat)).toHaveCount(0);
+});
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  for (const [kind, viewport] of [['desk', { width: 1280, height: 720 }], ['phone', { width: 390, height: 844 }]] as const) {
+    test(`nothing stands in anybody’s way: ${colorScheme}, ${kind}`, async ({ chat, page, upstream }) => {
+      test.slow();
+      await page.emulateMedia({ colorScheme });
+      await answered(chat, upstream);
+      await page.setViewportSize(viewport);
+      await button(chat).click();
+      await expect(fact(chat, 'Model')).toBeVisible();
+      await expectAccessible(page);
+      for (const title of ['System prompt', 'Messages', 'Tools', 'Raw response', 'Timeline']) {
+        await unfold(chat, title);
+      }
+      await expectAccessible(page);
+      const wider = await dialog(chat).evaluate((element) => element.scrollWidth > element.clientWidth);
+      expect(wider, 'nothing is cut off at the side').toBe(false);
+      await screenshots(page, `diagnostics-open-${kind}`);
+    });
+  }
+}

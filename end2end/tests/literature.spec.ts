@@ -1,0 +1,260 @@
+/** The page Literature, and the tray beside it. */
+import { expectAccessible } from '../support/accessibility.ts';
+import { Literature } from '../support/literature.ts';
+import { placeArticles, pubmed, storms, tides } from '../support/pubmed.ts';
+import { screenshots } from '../support/screenshots.ts';
+import { test as base, expect } from '../support/test.ts';
+
+const test = base.extend<{ literature: Literature }>({
+  settings: async ({ upstream }, use) => use(pubmed(upstream)),
+  literature: async ({ page }, use) => use(new Literature(page)),
+});
+
+test.beforeEach(async ({ upstream }) => {
+  await placeArticles(upstream);
+  await upstream.script({ steps: [{ text: 'It is about tides.' }] });
+});
+
+test('one searches, opens an article, asks about it in the tray and has it saved, and every tab knows', async ({
+  literature,
+  page,
+  newTab,
+  upstream,
+}) => {
+  await upstream.script({
+    when: { user_contains: 'Save it' },
+    steps: [{ tool_call: { id: 'c', name: 'save_article', arguments: '{"pmid":"11","note":"Read the methods."}' } }],
+  });
+  await upstream.script({ when: { tool_gave: 'among the saved' }, steps: [{ text: 'It is saved.' }] });
+  const other = new Literature((await newTab()).page);
+  await other.open('/literature/saved');
+  await expect(other.page.getByText('Nothing is saved yet')).toBeVisible();
+
+  await literature.open();
+  await literature.search('tides');
+  await expect(page.getByText('2 articles')).toBeVisible();
+  await literature.entry(tides.title).click();
+  await expect(page.getByText(tides.text)).toBeVisible();
+  expect(new URL(page.url()).pathname).toBe('/literature/articles/11');
+  await literature.ask('What is this about?');
+  await expect(literature.answers.getByText('It is about tides.')).toBeVisible();
+  const prompt = (await upstream.asked()).at(-1)!.messages[0]!.content;
+  expect(prompt).toContain(tides.text);
+  expect(prompt).toContain(storms.title);
+  await screenshots(page, 'literature-article');
+
+  await literature.ask('Save it');
+  await expect(literature.tray.getByText(`${tides.title} (PMID 11)`)).toBeVisible();
+  await expectAccessible(page);
+  await literature.tray.getByRole('button', { name: 'Allow', exact: true }).click();
+  await expect(literature.answers.getByText('It is saved.')).toBeVisible();
+  await expect(literature.save(tides.title)).toHaveAttribute('aria-pressed', 'true');
+  await expect(other.entry(tides.title)).toBeVisible();
+
+  await literature.tab('Saved').click();
+  await expect(literature.entries).toHaveCount(1);
+  await page.reload();
+  await expect(literature.entry(tides.title)).toBeVisible();
+  await expect(page.getByText('Read the methods.')).toBeVisible();
+  await screenshots(page, 'literature-saved');
+});
+
+test('what is saved can be found, removed, put back and noted', async ({ literature, page }) => {
+  await literature.open();
+  await literature.search('sea');
+  for (const { title } of [tides, storms]) {
+    await literature.save(title).click();
+    await expect(literature.save(title)).toHaveAttribute('aria-pressed', 'true');
+  }
+  await literature.tab('Saved').click();
+  await expect(literature.entries).toHaveCount(2);
+  await literature.filter.fill('wind');
+  await expect(literature.entries).toHaveCount(1);
+  await expect(page.getByText('1 of 2 saved')).toBeVisible();
+  await page.reload();
+  await expect(literature.filter).toHaveValue('wind');
+  await literature.ready();
+  await literature.save(storms.title).click();
+  await expect(page.getByText('0 of 1 saved')).toBeVisible();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(literature.entry(storms.title)).toBeVisible();
+
+  await literature.entry(storms.title).click();
+  await page.getByRole('textbox', { name: 'Your note' }).fill('Windy.');
+  await page.getByRole('button', { name: 'Save the note' }).click();
+  await expect(page.getByText('The note is saved.')).toBeVisible();
+  await page.getByRole('link', { name: 'Back to the list' }).click();
+  await expect(literature.entries.getByText('Windy.')).toBeVisible();
+});
+
+test('a query is kept as a stream, which brings its instructions, and is run, changed and deleted', async ({
+  literature,
+  page,
+  upstream,
+}) => {
+  await literature.open();
+  await literature.search('tides');
+  await page.getByRole('button', { name: 'Keep as a stream' }).click();
+  await expect(literature.dialog).toBeVisible();
+  await literature.dialog.getByLabel('Name').fill('Sea level');
+  await literature.dialog.getByLabel('What the assistant is to mind there').fill('Mind the methods.');
+  await expectAccessible(page);
+  await screenshots(page, 'literature-stream-dialog');
+  await literature.dialog.getByRole('button', { name: 'Keep' }).click();
+  await expect(literature.dialog).toBeHidden();
+  await expect(literature.streams.getByRole('link', { name: 'Sea level' })).toHaveAttribute('aria-current', 'true');
+  await literature.ask('What matters here?');
+  await expect(literature.answers.getByText('It is about tides.')).toBeVisible();
+  const prompt = (await upstream.asked()).at(-1)!.messages[0]!.content;
+  expect(prompt.split('# Instructions')[1]).toContain('Mind the methods.');
+
+  await literature.search('storms');
+  await expect(page.getByRole('region', { name: 'Open stream' })).toHaveCount(0);
+  await literature.streams.getByRole('link', { name: 'Sea level' }).click();
+  await expect(literature.query).toHaveValue('tides');
+  await page.getByRole('button', { name: 'Edit the stream' }).click();
+  await literature.dialog.getByLabel('Name').fill('Tides');
+  await literature.dialog.getByRole('button', { name: 'Keep' }).click();
+  await expect(literature.streams.getByRole('link', { name: 'Tides' })).toBeVisible();
+  await screenshots(page, 'literature-stream');
+
+  await page.getByRole('button', { name: 'Edit the stream' }).click();
+  await literature.dialog.getByRole('button', { name: 'Delete' }).click();
+  await literature.dialog.getByRole('button', { name: 'Delete it for good' }).click();
+  await expect(literature.streams).toHaveCount(0);
+  await expect(literature.query).toHaveValue('tides');
+});
+
+test('the server renders all of it, and an address can be loaded again', async ({ literature, page, browser, browserLog, parlor }) => {
+  browserLog.allow(/status of 404/);
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const plain = new Literature(await context.newPage());
+  await plain.page.goto(`${parlor.url}/literature?q=tides`);
+  await expect(plain.entries).toHaveCount(2);
+  await plain.entry(tides.title).click();
+  await expect(plain.page.getByText(tides.text)).toBeVisible();
+  await plain.tab('Search').click();
+  await plain.query.fill('storms');
+  await plain.query.press('Enter');
+  await expect(plain.page).toHaveURL(/q=storms/);
+  await context.close();
+
+  await literature.open('/literature/articles/12?q=sea');
+  await expect(page).toHaveTitle(/Literature · Parlor/);
+  await expect(page.getByText(storms.text)).toBeVisible();
+  await page.getByRole('link', { name: 'Back to the list' }).click();
+  await expect(literature.entries).toHaveCount(2);
+  await page.goBack();
+  await expect(page.getByText(storms.text)).toBeVisible();
+  expect((await page.goto('/literature/what'))!.status()).toBe(404);
+  await expect(page.getByText('There is nothing at this address.')).toBeVisible();
+  expect((await page.goto('/literature/articles/99'))!.status()).toBe(404);
+  await expect(page.getByText('There is no article with the PMID 99.')).toBeVisible();
+});
+
+test('it says when nothing is found, when PubMed does not answer, and what one can do', async ({
+  literature,
+  page,
+  browserLog,
+  upstream,
+}) => {
+  browserLog.allow(/status of 503/);
+  await literature.open();
+  await expect(page.getByText('Find articles, and keep those that matter')).toBeVisible();
+  await expectAccessible(page);
+  await screenshots(page, 'literature-empty');
+  await placeArticles(upstream, 0, []);
+  await literature.query.fill('nothing');
+  await literature.query.press('Enter');
+  await expect(page.getByText('Nothing was found')).toBeVisible();
+  await upstream.page('/eutils/esearch.fcgi', '<html>');
+  await literature.query.fill('broken');
+  await literature.query.press('Enter');
+  await expect(page.getByText('The search did not work')).toBeVisible();
+  await placeArticles(upstream, 41);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect(page.getByText('41 articles · page 1 of 3')).toBeVisible();
+  await page.getByRole('link', { name: 'Next page' }).click();
+  await expect(page.getByText('41 articles · page 2 of 3')).toBeVisible();
+  await expect(page).toHaveURL(/page=2/);
+});
+
+test('a query that the assistant suggests is accepted into the box, and a button of it opens an article', async ({
+  literature,
+  page,
+  upstream,
+}) => {
+  await upstream.script({
+    when: { user_contains: 'better query' },
+    steps: [{ text: 'Try this.\nQUERY_SUGGESTION: {"query": "tides[ti] AND moon", "explanation": "It is narrower."}\n' }],
+  });
+  await upstream.script({
+    when: { user_contains: 'read first' },
+    steps: [{ text: 'This.\nSUGGESTED_ACTIONS: [{"label": "Open it", "action": "open_article", "handler": "client", "data": {"pmid": "12"}}]' }],
+  });
+  await literature.open();
+  await literature.search('tides');
+  await literature.ask('Suggest a better query');
+  const panel = page.locator('#panel');
+  await expect(panel.getByText('tides[ti] AND moon')).toBeVisible();
+  await expectAccessible(page);
+  await screenshots(page, 'literature-suggestion');
+  await panel.getByRole('button', { name: 'Accept' }).click();
+  await expect(panel).toHaveCount(0);
+  await expect(literature.query).toHaveValue('tides[ti] AND moon');
+  await expect(literature.query).toBeFocused();
+  await expect(page).toHaveURL(/q=tides%5Bti%5D\+AND\+moon/);
+  await literature.ask('Which should I read first?');
+  await literature.answers.getByRole('button', { name: 'Open it' }).click();
+  await expect(page.getByText(storms.text)).toBeVisible();
+  await expect(page).toHaveURL(/\/literature\/articles\/12/);
+});
+
+test('the tray is the same chat: it opens with a key, is remembered, and goes on in the full one', async ({
+  literature,
+  chat,
+  page,
+}) => {
+  await literature.open();
+  await expect(literature.message).toBeFocused();
+  await literature.ask('What is this about?');
+  await expect(literature.answers.getByText('It is about tides.')).toBeVisible();
+  expect(new URL(page.url()).pathname).toBe('/literature');
+  await page.reload();
+  await expect(literature.answers.getByText('It is about tides.')).toBeVisible();
+  await literature.message.fill('a draft');
+  await literature.message.press('Escape');
+  await expect(literature.tray).toHaveCount(0);
+  await expect(literature.openTray).toBeFocused();
+  await page.keyboard.press('Control+.');
+  await expect(literature.message).toHaveValue('a draft');
+  await literature.tray.getByRole('button', { name: 'New conversation' }).click();
+  await expect(literature.message).toHaveValue('');
+  await literature.tray.getByRole('combobox', { name: 'Conversation', exact: true }).selectOption({ label: 'What is this about?' });
+  await expect(literature.answers.getByText('It is about tides.')).toBeVisible();
+  await literature.tray.getByRole('link', { name: 'Open in full chat' }).click();
+  await expect(chat.title).toHaveText('What is this about?');
+  await expect(chat.message).toHaveValue('a draft');
+  await page.goBack();
+  await expect(literature.answers.getByText('It is about tides.')).toBeVisible();
+});
+
+test.describe('on a phone', () => {
+  test.use({ viewport: { width: 390, height: 844 } });
+
+  test('the tray takes the whole screen, and nothing behind it can be reached', async ({ literature, page }) => {
+    await literature.open('/literature?q=tides');
+    await expect(page.getByRole('dialog', { name: 'Chat' })).toBeVisible();
+    await expect(page.locator('.stage')).toHaveAttribute('inert');
+    await literature.ask('What is this about?');
+    await expect(literature.answers.getByText('It is about tides.')).toBeVisible();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Close the chat' }).click();
+    await expect(literature.tray).toHaveCount(0);
+    await expect(literature.entries).toHaveCount(2);
+    await expectAccessible(page);
+    await page.reload();
+    await expect(literature.entries).toHaveCount(2);
+    await expect(literature.tray).toHaveCount(0);
+  });
+});

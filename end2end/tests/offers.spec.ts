@@ -1,0 +1,245 @@
+/** What the model offers besides text: documents with versions to accept or to reject, and actions. */
+import type { Page } from '@playwright/test';
+import { expectAccessible } from '../support/accessibility.ts';
+import type { Chat } from '../support/chat.ts';
+import { screenshots } from '../support/screenshots.ts';
+import { expect, test } from '../support/test.ts';
+import type { Upstream } from '../support/upstream.ts';
+
+const panel = (page: Page) => page.locator('#panel');
+const document = (text: string, id?: string) => `DOCUMENT: ${JSON.stringify({ id, title: 'Letter', text })}`;
+
+/** Begins a conversation where the list may be out of sight. */
+async function begin(chat: Chat, text: string): Promise<string> {
+  await chat.open();
+  await chat.say(text);
+  await chat.page.waitForURL(({ pathname }) => pathname.startsWith('/c/'));
+  return chat.path;
+}
+
+/** The next question has the model write a letter; another one, `Bob`, a new version of it. */
+async function letter(chat: Chat, upstream: Upstream): Promise<string> {
+  await upstream.script({ steps: [{ text: 'As you like.' }] });
+  await upstream.script({
+    when: { user_contains: 'Write' },
+    steps: [{ text: `Here it is:\n\n${document('Dear Ann,\n\nthank you.').slice(0, 30)}` }, { gate: 'rest' }, { text: `${document('Dear Ann,\n\nthank you.').slice(30)}\n\nGood?` }],
+  });
+  const path = await begin(chat, 'Write a letter');
+  await expect(chat.answers.getByText('Writing a document...')).toBeVisible();
+  await expect(chat.answers).not.toContainText('DOCUMENT');
+  await upstream.open('rest');
+  await chat.done();
+  return path;
+}
+
+async function newVersion(chat: Chat, upstream: Upstream): Promise<void> {
+  const id = await chat.answers.locator('.payload').getAttribute('data-payload');
+  await upstream.script({ when: { user_contains: 'Bob' }, steps: [{ text: `Changed.\n\n${document('Dear Bob,\n\nthank you.', id!)}` }] });
+  await chat.say('To Bob');
+  await chat.done();
+}
+
+test('a document stands in its place in the text, live and after a reload alike, and opens by itself', async ({ chat, page, parlor, upstream }) => {
+  const path = await letter(chat, upstream);
+  const region = page.getByRole('complementary', { name: 'Text document: Letter' });
+  await expect(region.getByText('Dear Ann,')).toBeVisible();
+  await expect(region.getByRole('group', { name: 'Accept this?' })).toHaveCount(0);
+  const live = await chat.answers.innerText();
+  expect(live.indexOf('Here it is:')).toBeLessThan(live.indexOf('Text document: Letter'));
+  expect(live.indexOf('Text document: Letter')).toBeLessThan(live.indexOf('Good?'));
+  await parlor.restart();
+  await chat.open(path);
+  const now = await chat.answers.innerText();
+  expect(now.replace('Open', 'Close')).toBe(live);
+  await chat.answers.getByRole('button', { name: 'Open: Text document: Letter' }).click();
+  await expect(region.getByText('Dear Ann,')).toBeVisible();
+});
+
+test('a new version is accepted once, for every tab, through a reload, and the model knows', async ({ chat, page, newTab, upstream }) => {
+  const path = await letter(chat, upstream);
+  await newVersion(chat, upstream);
+  const region = page.getByRole('complementary', { name: 'Text document: Letter (2)' });
+  await expect(region.getByText('Dear Bob,')).toBeVisible();
+  const ask = region.getByRole('group', { name: 'Accept this?' });
+  await expect(ask.getByRole('button')).toHaveText(['Accept', 'Reject']);
+  await expectAccessible(page);
+  await screenshots(page, 'proposal');
+
+  const other = await newTab();
+  await other.open(path);
+  const card = (tab: Chat) => tab.answers.last().locator('.payload');
+  await card(other).getByRole('button').click();
+  await expect(panel(other.page).getByRole('button', { name: 'Reject' })).toBeVisible();
+  await page.bringToFront();
+  await ask.getByRole('button', { name: 'Accept' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(ask).toHaveCount(0);
+  await expect(region.getByRole('status').getByText('Accepted')).toBeVisible();
+  await expect(card(chat)).toContainText('Accepted');
+  await expectAccessible(page);
+  await screenshots(page, 'accepted');
+
+  await other.page.bringToFront();
+  await expect(panel(other.page).getByRole('status').getByText('Accepted')).toBeVisible();
+  await expect(panel(other.page).getByRole('button', { name: 'Reject' })).toHaveCount(0);
+  await expect(card(other)).toContainText('Accepted');
+  await other.reload();
+  await expect(card(other)).toContainText('Accepted');
+  await expect(other.answers.first().locator('.payload')).not.toContainText('Accepted');
+  await card(other).getByRole('button').click();
+  await expect(panel(other.page).getByRole('status').getByText('Accepted')).toBeVisible();
+
+  await other.say('Thanks');
+  await other.done();
+  const told = (await upstream.asked()).at(-1)!.messages[0].content;
+  expect(told).toContain('Text document: Letter (2). The person accepted it.');
+});
+
+test('a new version is rejected', async ({ chat, page, upstream }) => {
+  await letter(chat, upstream);
+  await newVersion(chat, upstream);
+  await panel(page).getByRole('button', { name: 'Reject' }).click();
+  await expect(chat.answers.last().locator('.payload')).toContainText('Rejected');
+  await expect(panel(page).getByText('Rejected')).toBeVisible();
+});
+
+test.describe('on a phone, in the dark', () => {
+  test.use({ viewport: { width: 390, height: 780 }, colorScheme: 'dark' });
+
+  test('a proposal takes the whole screen and is answered there', async ({ chat, page, upstream }) => {
+    await letter(chat, upstream);
+    await newVersion(chat, upstream);
+    await chat.answers.last().locator('.payload').getByRole('button').click();
+    await expect(page.getByRole('dialog').getByText('Dear Bob,')).toBeVisible();
+    await expectAccessible(page);
+    await screenshots(page, 'proposal-phone');
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await expect(page.getByRole('dialog').getByText('Accepted')).toBeVisible();
+    await expectAccessible(page);
+  });
+
+  test('actions have room', async ({ chat, page, upstream }) => {
+    await suggests(chat, upstream);
+    await expectAccessible(page);
+    await screenshots(page, 'actions-phone');
+  });
+});
+
+const actions = [
+  { label: 'Save the draft', action: 'save', handler: 'server', data: { id: 7 }, style: 'primary' },
+  { label: 'Copy it', action: 'copy_answer', handler: 'client' },
+  { label: 'Delete all drafts', action: 'delete_all', handler: 'server', style: 'warning' },
+  { label: 'Format the disk', action: 'format_disk', handler: 'client' },
+];
+
+/** A conversation whose answer suggests actions and a value. */
+async function suggests(chat: Chat, upstream: Upstream): Promise<string> {
+  await upstream.script({ steps: [{ text: 'Done.' }] });
+  const values = JSON.stringify([{ label: 'Go on', value: 'Please go on' }]);
+  await upstream.script({
+    when: { user_contains: 'What can' },
+    steps: [{ text: `This:\n\nSUGGESTED_VALUES: ${values}\nSUGGESTED_ACTIONS: ${JSON.stringify(actions)}` }],
+  });
+  const path = await begin(chat, 'What can you do?');
+  await chat.done();
+  await expect(buttons(chat)).toHaveText(['Save the draft', 'Copy it', 'Delete all drafts']);
+  return path;
+}
+
+const buttons = (chat: Chat) => chat.page.getByRole('group', { name: 'Actions' }).getByRole('button');
+
+test('an action of the server comes back as a turn that says so, and is spent', async ({ chat, page, newTab, upstream }) => {
+  const path = await suggests(chat, upstream);
+  await expect(chat.answers).not.toContainText('SUGGESTED');
+  await expectAccessible(page);
+  await screenshots(page, 'actions');
+  const other = await newTab();
+  await other.open(path);
+  await expect(buttons(other)).toHaveCount(3);
+  await page.bringToFront();
+  await chat.tabTo(buttons(chat).first(), 'Shift+Tab');
+  await page.keyboard.press('Enter');
+  await expect(chat.questions.last()).toContainText('Save the draft');
+  await expect(chat.questions.last()).toContainText('Button: save');
+  await chat.done();
+  await expect(buttons(chat)).toHaveCount(0);
+  const asked = (await upstream.asked()).at(-1)!.messages;
+  expect(asked.at(-1)).toMatchObject({ role: 'user', content: 'Save the draft' });
+  expect(asked[0].content).toContain('the button of your action "save" with the data {"id":7}. Do it now');
+  await other.page.bringToFront();
+  await expect(buttons(other)).toHaveCount(0);
+  await expect(other.questions.last()).toContainText('Button: save');
+  await other.reload();
+  await expect(other.questions.last()).toContainText('Button: save');
+  await expect(buttons(other)).toHaveCount(0);
+});
+
+test('an action of the page is done at once, and offered no more in any tab', async ({ chat, page, context, newTab, upstream }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const path = await suggests(chat, upstream);
+  const other = await newTab();
+  await other.open(path);
+  await page.bringToFront();
+  await buttons(chat).nth(1).click();
+  await expect(chat.toast('Copied.')).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('This:');
+  for (const tab of [chat, other]) {
+    await tab.page.bringToFront();
+    await expect(buttons(tab).nth(1)).toHaveAttribute('aria-disabled', 'true');
+    await expect(buttons(tab).nth(1)).toHaveAccessibleName('Copy it (done)');
+    await expect(buttons(tab).first()).not.toHaveAttribute('aria-disabled');
+  }
+  await expectAccessible(page);
+  await chat.reload();
+  await expect(buttons(chat).nth(1)).toHaveAccessibleName('Copy it (done)');
+  await expect(chat.questions).toHaveCount(1);
+});
+
+test('what can not be undone is asked about first', async ({ chat, page, upstream }) => {
+  await suggests(chat, upstream);
+  const dialog = page.getByRole('dialog', { name: 'Confirm the action' });
+  await buttons(chat).nth(2).click();
+  await expect(dialog).toContainText('Delete all drafts');
+  await expectAccessible(page);
+  await screenshots(page, 'action-warning');
+  await page.keyboard.press('Escape');
+  await expect(dialog).toBeHidden();
+  await expect(buttons(chat).nth(2)).toBeFocused();
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await expect(chat.questions).toHaveCount(1);
+  await buttons(chat).nth(2).click();
+  await dialog.getByRole('button', { name: 'Go ahead' }).click();
+  await expect(chat.questions.last()).toContainText('Button: delete_all');
+  await chat.done();
+});
+
+test('what is chosen is told to the model as chosen', async ({ chat, upstream }) => {
+  await suggests(chat, upstream);
+  await chat.page.getByRole('group', { name: 'Suggestions' }).getByRole('button').click();
+  await expect(chat.questions.last()).toContainText('Please go on');
+  await chat.done();
+  const told = (await upstream.asked()).at(-1)!.messages[0].content;
+  expect(told).toContain('"Please go on": chosen from your suggestions');
+});
+
+test('an action opens what was made before', async ({ chat, page, upstream }) => {
+  await letter(chat, upstream);
+  await page.getByRole('button', { name: 'Close the panel' }).click();
+  const payload_id = await chat.answers.locator('.payload').getAttribute('data-payload');
+  const open = [
+    { label: 'See the letter', action: 'open_payload', handler: 'client', data: { payload_id } },
+    { label: 'See nothing', action: 'open_payload', handler: 'client', data: { payload_id: 'unknown1' } },
+    { label: 'Something else', action: 'new_conversation', handler: 'client' },
+  ];
+  await upstream.script({ when: { user_contains: 'Where' }, steps: [{ text: `There.\nSUGGESTED_ACTIONS: ${JSON.stringify(open)}` }] });
+  await chat.say('Where is it?');
+  await chat.done();
+  await buttons(chat).nth(1).click();
+  await expect(chat.toast("That can't be done here any more.")).toBeVisible();
+  await buttons(chat).first().click();
+  await expect(panel(page).getByText('Dear Ann,')).toBeVisible();
+  await buttons(chat).nth(2).click();
+  await expect(chat.title).toHaveText('New chat');
+  await expect(chat.message).toBeFocused();
+});

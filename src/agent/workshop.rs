@@ -1,0 +1,50 @@
+//! What the model may make besides text, on the page on which it talks. Which types there are, and what is kept of them, is not
+//! known here.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::control::Marker;
+use crate::protocol::Payload;
+
+/// What a page lets the model write.
+pub trait Workshop: fmt::Debug + Send + Sync {
+    /// With which markers a payload may begin.
+    fn markers(&self) -> Vec<Marker>;
+
+    /// What the person is told while the model writes such a payload: "Writing a table...".
+    fn writing(&self, kind: &str) -> String;
+
+    /// A payload of what the model wrote, which fits its type, with an id and a line about it.
+    ///
+    /// # Errors
+    ///
+    /// If it can't be kept.
+    fn make(&self, kind: &str, data: Value) -> Result<Payload, String>;
+
+    /// Whether the page performs an action of this name.
+    fn performs(&self, action: &str) -> bool;
+}
+
+/// Text, and nothing else.
+#[derive(Debug)]
+pub struct TextOnly;
+
+impl Workshop for TextOnly {
+    fn markers(&self) -> Vec<Marker> {
+        Vec::new()
+    }
+
+    fn writing(&self, _: &str) -> String {
+        String::new()
+    }
+
+    fn make(&self, kind: &str, _: Value) -> Result<Payload, String> {
+        Err(format!("nothing of the type {kind} is made here"))
+    }
+
+    fn performs(&self, _: &str) -> bool {
+        false
+    }
+}

@@ -1,0 +1,50 @@
+//! What a call has cost.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    providers::{Cost, Usage},
+    settings::Price,
+};
+
+/// What so many tokens of a model cost: what its server says, else what the settings say, else nobody knows.
+pub fn cost_of(usage: &Usage, model: &str, prices: &BTreeMap<String, Price>) -> Option<Cost> {
+    usage.cost.or_else(|| {
+        let price = prices.get(model)?;
+        let millions = |tokens: u64| tokens as f64 / 1e6;
+        Cost::from_dollars(
+            millions(usage.input_tokens) * price.input + millions(usage.output_tokens) * price.output,
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_server_says_counts_then_the_settings_else_nothing_is_known() {
+        let price = Price {
+            input: 2.5,
+            output: 10.0,
+        };
+        let prices = BTreeMap::from([("x/priced".to_owned(), price)]);
+        let mut usage = Usage {
+            input_tokens: 1000,
+            output_tokens: 100,
+            cost: None,
+        };
+        assert_eq!(cost_of(&usage, "x/priced", &prices), Some(Cost(3_500_000)));
+        assert_eq!(cost_of(&usage, "x/other", &prices), None);
+        usage.cost = Cost::from_dollars(0.25);
+        assert_eq!(cost_of(&usage, "x/priced", &prices), Some(Cost(250_000_000)));
+    }
+
+    #[test]
+    fn what_is_no_price_is_none() {
+        for dollars in [f64::NAN, f64::INFINITY, -0.1, 1e300] {
+            assert_eq!(Cost::from_dollars(dollars), None, "{dollars}");
+        }
+        assert_eq!(Cost::from_dollars(0.0), Some(Cost(0)));
+    }
+}

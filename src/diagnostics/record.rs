@@ -1,0 +1,362 @@
+//! What is written down of a call of a model: without secrets, and within a limit.
+//!
+//! What a model or a tool server made is kept as the text that it is: it may be nested deeper than a `serde_json::Value`
+//! that is read can be.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::Secrets;
+use crate::{
+    protocol::{EventBody, Json, RunError, RunStatus, Timestamp},
+    providers::Sent,
+};
+
+/// What was sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    pub started_at: Timestamp,
+    /// As `endpoint/model`.
+    pub model: String,
+    /// The address that it was sent to, without what is secret in it.
+    pub address: String,
+    /// How many calls of the run may ask for tools.
+    pub max_iterations: usize,
+    /// All that was sent besides the messages and the tools.
+    pub parameters: Map<String, Value>,
+    /// The tools that were offered; nothing if they are those of the call before.
+    pub tools: Option<Vec<Json>>,
+    /// Whether all messages of the call before came first.
+    pub goes_on: bool,
+    /// The messages. `{"omitted": N}` stands where N of them were too many to keep.
+    pub messages: Vec<Value>,
+}
+
+/// What has come of it so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Response {
+    pub status: RunStatus,
+    /// From the call to the first thing that the model said.
+    pub first_token_ms: Option<u64>,
+    /// From the call to its end.
+    pub duration_ms: Option<u64>,
+    /// Why the model stopped, in our words.
+    pub finish_reason: Option<String>,
+    pub usage: Option<Tokens>,
+    /// In US dollars.
+    pub cost: Option<f64>,
+    pub raw: Raw,
+    /// How often it was made again.
+    pub retries: usize,
+    /// What went wrong, each time.
+    pub failures: Vec<Failure>,
+    pub events: Vec<TimelineEntry>,
+}
+
+/// Tokens, as the model server counts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tokens {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+}
+
+/// What the model said, before anything was taken out of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Raw {
+    pub thinking: String,
+    pub text: String,
+    pub tool_calls: Vec<RawCall>,
+    /// There was more than is kept.
+    pub cut: bool,
+}
+
+/// A tool call as the model asked for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawCall {
+    pub id: String,
+    pub name: String,
+    pub arguments: String,
+}
+
+/// A call that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    pub at: Timestamp,
+    pub error: RunError,
+}
+
+/// What happened, and when. Several of a kind in a row are one entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimelineEntry {
+    pub at: Timestamp,
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Which tool, or what it is doing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    pub count: usize,
+    /// When the last of them happened.
+    pub until: Timestamp,
+}
+
+impl Request {
+    /// What a call sends, in about `limit` bytes: what comes last is what is kept, and the system prompt. `known` are the
+    /// messages and the tools of the call before.
+    pub fn of(sent: Sent, known: &mut Known, secrets: &Secrets, limit: usize) -> Self {
+        let Sent { address, mut body } = sent;
+        let mut take = |name: &str| match body.remove(name) {
+            Some(Value::Array(list)) => list,
+            _ => Vec::new(),
+        };
+        let (messages, tools) = (take("messages"), take("tools"));
+        body.remove("model");
+        let mut parameters = Value::Object(body);
+        hide_in(&mut parameters, secrets);
+        let parameters = match parameters {
+            Value::Object(parameters) => parameters,
+            _ => Map::new(),
+        };
+        let goes_on = known.leads_to(&messages);
+        let new = if goes_on { known.messages.len() } else { 0 };
+        let same_tools = known.tools.as_ref() == Some(&tools);
+        let request = Self {
+            started_at: Timestamp(0),
+            model: String::new(),
+            address,
+            max_iterations: 0,
+            parameters,
+            tools: (!same_tools).then(|| kept_tools(&tools, secrets, limit)),
+            goes_on,
+            messages: kept_messages(&messages[new..], secrets, limit),
+        };
+        known.messages = messages.iter().map(fingerprint).collect();
+        known.tools = Some(tools);
+        request
+    }
+}
+
+/// What the call before has sent.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// A hash of each message.
+    messages: Vec<u64>,
+    tools: Option<Vec<Value>>,
+}
+
+impl Known {
+    /// Whether `messages` begin with all that are known.
+    fn leads_to(&self, messages: &[Value]) -> bool {
+        !self.messages.is_empty()
+            && self.messages.len() <= messages.len()
+            && self
+                .messages
+                .iter()
+                .zip(messages)
+                .all(|(known, message)| *known == fingerprint(message))
+    }
+}
+
+fn fingerprint(message: &Value) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    message.to_string().hash(&mut hasher);
+    hasher.finish()
+}
+
+fn kept_tools(tools: &[Value], secrets: &Secrets, limit: usize) -> Vec<Json> {
+    let whole: Vec<String> = tools.iter().map(|tool| secrets.hide(&tool.to_string())).collect();
+    let fits = whole.iter().map(String::len).sum::<usize>() <= limit;
+    let tools = tools.iter().zip(&whole).map(|(tool, whole)| {
+        if fits {
+            return Json::or_string(whole);
+        }
+        let name = &tool["function"]["name"];
+        Json::or_string(&json!({ "type": tool["type"], "function": { "name": name } }).to_string())
+    });
+    tools.collect()
+}
+
+/// The first message if it is the system prompt, and as many of the last as there is room for.
+fn kept_messages(messages: &[Value], secrets: &Secrets, limit: usize) -> Vec<Value> {
+    let is_system = |message: &Value| message["role"] == "system";
+    let (head, rest) = match messages.split_first() {
+        Some((first, rest)) if is_system(first) => (Some(kept_message(first, secrets, limit)), rest),
+        _ => (None, messages),
+    };
+    let mut room = limit.saturating_sub(head.as_ref().map_or(0, length));
+    let mut tail = Vec::new();
+    for message in rest.iter().rev() {
+        let message = kept_message(message, secrets, limit);
+        let length = length(&message);
+        // The last one is kept whatever there is room for: it is what was asked.
+        if length > room && !tail.is_empty() {
+            break;
+        }
+        room = room.saturating_sub(length);
+        tail.push(message);
+    }
+    let omitted = rest.len() - tail.len();
+    let omitted = (omitted > 0).then(|| json!({ "omitted": omitted }));
+    head.into_iter()
+        .chain(omitted)
+        .chain(tail.into_iter().rev())
+        .collect()
+}
+
+fn length(message: &Value) -> usize {
+    message.to_string().len()
+}
+
+fn kept_message(message: &Value, secrets: &Secrets, limit: usize) -> Value {
+    let mut message = message.clone();
+    hide_in(&mut message, secrets);
+    cut_in(&mut message, limit);
+    message
+}
+
+/// Hides what is secret in every text of a value.
+fn hide_in(value: &mut Value, secrets: &Secrets) {
+    each_text(value, &mut |text| *text = secrets.hide(text));
+}
+
+/// Cuts every text of a value.
+fn cut_in(value: &mut Value, limit: usize) {
+    each_text(value, &mut |text| {
+        if text.len() > limit {
+            let missing = text.len() - limit;
+            text.truncate(text.floor_char_boundary(limit));
+            text.push_str(&format!("… ({missing} more bytes)"));
+        }
+    });
+}
+
+fn each_text(value: &mut Value, change: &mut impl FnMut(&mut String)) {
+    match value {
+        Value::String(text) => change(text),
+        Value::Array(values) => values.iter_mut().for_each(|value| each_text(value, change)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| each_text(value, change)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+impl Response {
+    /// Of a call that has just been made.
+    pub fn awaited() -> Self {
+        Self {
+            status: RunStatus::Running,
+            first_token_ms: None,
+            duration_ms: None,
+            finish_reason: None,
+            usage: None,
+            cost: None,
+            raw: Raw::default(),
+            retries: 0,
+            failures: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+
+    /// As it may be written down: without secrets, in about `limit` bytes.
+    pub fn kept(&self, secrets: &Secrets, limit: usize) -> Self {
+        let mut kept = self.clone();
+        let Raw {
+            thinking,
+            text,
+            tool_calls,
+            cut,
+        } = &mut kept.raw;
+        let more = *cut;
+        let mut room = limit;
+        let mut keep = |text: &mut String| {
+            let (kept, is_cut) = secrets.hide_within(text, room, more);
+            room -= kept.len();
+            *text = kept;
+            *cut |= is_cut;
+        };
+        // The answer first: it is what one wants to see.
+        keep(text);
+        keep(thinking);
+        for call in tool_calls {
+            keep(&mut call.name);
+            keep(&mut call.arguments);
+            keep(&mut call.id);
+        }
+        for Failure { error, .. } in &mut kept.failures {
+            error.message = secrets.hide(&error.message);
+            error.hint = secrets.hide(&error.hint);
+        }
+        for detail in kept.events.iter_mut().filter_map(|event| event.detail.as_mut()) {
+            *detail = secrets.hide(detail);
+        }
+        kept
+    }
+}
+
+/// The longest line that the timeline says of an event.
+const LONGEST_DETAIL: usize = 200;
+
+/// Adds an event to a timeline, unless it has `most` entries already.
+pub fn happened(timeline: &mut Vec<TimelineEntry>, event: &EventBody, at: Timestamp, most: usize) {
+    let (kind, detail) = named(event);
+    if let Some(last) = timeline
+        .last_mut()
+        .filter(|last| last.kind == kind && last.detail == detail)
+    {
+        last.count += 1;
+        last.until = at;
+    } else if timeline.len() < most {
+        timeline.push(TimelineEntry {
+            at,
+            kind: kind.into(),
+            detail,
+            count: 1,
+            until: at,
+        });
+    }
+}
+
+/// The event's type as it is on the wire, and what tells it from others of its type.
+fn named(event: &EventBody) -> (&'static str, Option<String>) {
+    let short = |text: &str| {
+        let mut text = text.to_owned();
+        text.truncate(text.floor_char_boundary(LONGEST_DETAIL));
+        Some(text)
+    };
+    match event {
+        EventBody::ConversationCreated { .. } => ("conversation_created", None),
+        EventBody::ConversationRenamed { .. } => ("conversation_renamed", None),
+        EventBody::ModelChosen { model } => ("model_chosen", short(model)),
+        EventBody::ParametersChosen { .. } => ("parameters_chosen", None),
+        EventBody::ConversationRead => ("conversation_read", None),
+        EventBody::ConversationDeleted => ("conversation_deleted", None),
+        EventBody::LeafSelected { .. } => ("leaf_selected", None),
+        EventBody::UserMessageSaved { .. } => ("user_message_saved", None),
+        EventBody::RunStarted { model, .. } => ("run_started", short(model)),
+        EventBody::RunContinued { .. } => ("run_continued", None),
+        EventBody::Status { message } => ("status", short(message)),
+        EventBody::Thinking { .. } => ("thinking", None),
+        EventBody::TextDelta { .. } => ("text_delta", None),
+        EventBody::ApprovalRequested(call) => ("approval_requested", short(&call.tool)),
+        EventBody::ApprovalAnswered { allowed, .. } => (
+            "approval_answered",
+            short(if *allowed { "allowed" } else { "denied" }),
+        ),
+        EventBody::ToolStart { call, .. } => ("tool_start", short(&call.tool)),
+        EventBody::ToolProgress { tool, .. } => ("tool_progress", short(tool)),
+        EventBody::ToolComplete { tool, .. } => ("tool_complete", short(tool)),
+        EventBody::Waiting { .. } => ("waiting", None),
+        EventBody::ActionTaken { .. } => ("action_taken", None),
+        EventBody::SettingsChanged => ("settings_changed", None),
+        EventBody::LiteratureChanged { .. } => ("literature_changed", None),
+        EventBody::PayloadJudged { verdict, .. } => ("payload_judged", short(verdict.as_str())),
+        EventBody::PayloadMade { payload, .. } => ("payload_made", short(&payload.kind)),
+        EventBody::SuggestedValues { .. } => ("suggested_values", None),
+        EventBody::SuggestedActions { .. } => ("suggested_actions", None),
+        EventBody::Sources { .. } => ("sources", None),
+        EventBody::Usage(_) => ("usage", None),
+        EventBody::Complete { .. } => ("complete", None),
+        EventBody::Cancelled { .. } => ("cancelled", None),
+        EventBody::Error { message, .. } => ("error", short(message)),
+        EventBody::Empty => ("empty", None),
+    }
+}

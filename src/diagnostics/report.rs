@@ -1,0 +1,242 @@
+//! What was written down of an answer, put together. The names of the first fields are those of the public contract.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::record::{Failure, Raw, Request, Response, TimelineEntry, Tokens};
+use crate::{
+    protocol::{AssistantMessage, ConversationId, Json, Message, MessageId, RunStatus, Timestamp},
+    providers::Cost,
+    storage::{RecordedCall, StorageError},
+};
+
+/// How an answer was made.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Diagnostics {
+    pub message_id: MessageId,
+    pub conversation_id: ConversationId,
+    /// Where the run stands.
+    pub status: RunStatus,
+    /// As `endpoint/model`.
+    pub model: String,
+    pub max_tokens: Option<u64>,
+    pub max_iterations: usize,
+    pub temperature: Option<f64>,
+    /// The names of the tools that the last call offered.
+    pub tools: Vec<String>,
+    pub system_prompt: String,
+    /// What the last call sent, the system prompt aside.
+    pub messages: Vec<Value>,
+    /// What the person was looking at.
+    pub context: Option<Json>,
+    /// What the model said in all calls, before anything was taken out of it.
+    pub raw_llm_response: String,
+    /// The address that the model is served at.
+    pub address: String,
+    /// All that the last call sent besides messages and tools.
+    pub parameters: Map<String, Value>,
+    /// The tools as the model is told of them.
+    pub tool_definitions: Vec<Json>,
+    /// Of all calls that the server has counted.
+    pub usage: Option<Tokens>,
+    /// Of all calls, in US dollars; unknown if it is unknown of one.
+    pub cost: Option<f64>,
+    /// From the first call to the first thing that the model said.
+    pub first_token_ms: Option<u64>,
+    /// From the run's start to its end.
+    pub duration_ms: Option<u64>,
+    /// How often a call was made again.
+    pub retries: usize,
+    pub calls: Vec<Call>,
+    pub timeline: Vec<TimelineEntry>,
+}
+
+/// One call of the model.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Call {
+    pub started_at: Timestamp,
+    pub status: RunStatus,
+    pub model: String,
+    pub address: String,
+    pub parameters: Map<String, Value>,
+    pub tools: Vec<String>,
+    /// Whether all messages of the call before came before these.
+    pub goes_on: bool,
+    pub messages: Vec<Value>,
+    pub first_token_ms: Option<u64>,
+    pub duration_ms: Option<u64>,
+    pub finish_reason: Option<String>,
+    pub usage: Option<Tokens>,
+    pub cost: Option<f64>,
+    pub retries: usize,
+    pub failures: Vec<Failure>,
+    pub response: Raw,
+}
+
+impl Diagnostics {
+    /// Nothing if no call of this answer is known (any more).
+    ///
+    /// # Errors
+    ///
+    /// If what was written down can't be read.
+    pub fn of(
+        conversation_id: ConversationId,
+        message: &Message,
+        recorded: &[RecordedCall],
+    ) -> Result<Option<Self>, StorageError> {
+        let Some(answer) = message.assistant() else {
+            return Ok(None);
+        };
+        let mut read = Vec::with_capacity(recorded.len());
+        for call in recorded {
+            let request: Request = serde_json::from_str(call.request.as_deref().unwrap_or_default())?;
+            let response: Response = serde_json::from_str(&call.response)?;
+            read.push((request, response));
+        }
+        Ok(put_together(conversation_id, message, answer, read))
+    }
+}
+
+fn put_together(
+    conversation_id: ConversationId,
+    message: &Message,
+    answer: &AssistantMessage,
+    read: Vec<(Request, Response)>,
+) -> Option<Diagnostics> {
+    let mut messages = Vec::new();
+    let mut tools = Vec::new();
+    let (mut calls, mut timeline) = (Vec::new(), vec![began(message)]);
+    let mut last = None;
+    for (request, response) in read {
+        if !request.goes_on {
+            messages.clear();
+        }
+        messages.extend(request.messages.iter().cloned());
+        if let Some(offered) = &request.tools {
+            tools.clone_from(offered);
+        }
+        timeline.extend(response.events.iter().cloned());
+        last = Some((
+            request.parameters.clone(),
+            request.address.clone(),
+            request.max_iterations,
+        ));
+        calls.push(call(request, response, names(&tools), answer.status));
+    }
+    let (parameters, address, max_iterations) = last?;
+    let system_prompt = match messages.first() {
+        Some(first) if first["role"] == "system" => {
+            let first: Value = messages.remove(0);
+            first["content"].as_str().unwrap_or_default().to_owned()
+        }
+        _ => String::new(),
+    };
+    let number = |name: &str| parameters.get(name).and_then(Value::as_u64);
+    Some(Diagnostics {
+        message_id: message.id,
+        conversation_id,
+        status: answer.status,
+        model: answer.model.clone(),
+        max_tokens: number("max_completion_tokens").or_else(|| number("max_tokens")),
+        max_iterations,
+        temperature: parameters.get("temperature").and_then(Value::as_f64),
+        tools: names(&tools),
+        system_prompt,
+        messages,
+        context: None,
+        raw_llm_response: raw(&calls),
+        address,
+        parameters,
+        tool_definitions: tools,
+        usage: usage(&calls),
+        cost: cost(&calls),
+        first_token_ms: calls.first().and_then(|call| call.first_token_ms),
+        duration_ms: answer
+            .ended_at
+            .map(|ended_at| between(message.created_at, ended_at)),
+        retries: calls.iter().map(|call| call.retries).sum(),
+        calls,
+        timeline,
+    })
+}
+
+/// The one event that the storage makes and no call has.
+fn began(message: &Message) -> TimelineEntry {
+    TimelineEntry {
+        at: message.created_at,
+        kind: "run_started".into(),
+        detail: None,
+        count: 1,
+        until: message.created_at,
+    }
+}
+
+fn call(request: Request, response: Response, tools: Vec<String>, run: RunStatus) -> Call {
+    // A call whose end nobody has seen ended with the run: the process went away.
+    let broke_off = response.status == RunStatus::Running && run.is_terminal();
+    let status = if broke_off {
+        RunStatus::Interrupted
+    } else {
+        response.status
+    };
+    Call {
+        started_at: request.started_at,
+        status,
+        model: request.model,
+        address: request.address,
+        parameters: request.parameters,
+        tools,
+        goes_on: request.goes_on,
+        messages: request.messages,
+        first_token_ms: response.first_token_ms,
+        duration_ms: response.duration_ms,
+        finish_reason: response.finish_reason,
+        usage: response.usage,
+        cost: response.cost,
+        retries: response.retries,
+        failures: response.failures,
+        response: response.raw,
+    }
+}
+
+fn names(tools: &[Json]) -> Vec<String> {
+    #[derive(serde::Deserialize)]
+    struct Tool {
+        function: Function,
+    }
+    #[derive(serde::Deserialize)]
+    struct Function {
+        name: String,
+    }
+    let name = |tool: &Json| {
+        serde_json::from_str::<Tool>(tool.as_str())
+            .ok()
+            .map(|tool| tool.function.name)
+    };
+    tools.iter().filter_map(name).collect()
+}
+
+fn raw(calls: &[Call]) -> String {
+    let texts = calls.iter().map(|call| call.response.text.as_str());
+    let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
+    texts.join("\n\n")
+}
+
+fn usage(calls: &[Call]) -> Option<Tokens> {
+    let counted = calls.iter().filter_map(|call| call.usage);
+    counted.reduce(|sum, usage| Tokens {
+        input_tokens: sum.input_tokens + usage.input_tokens,
+        output_tokens: sum.output_tokens + usage.output_tokens,
+    })
+}
+
+/// Summed as whole billionths.
+fn cost(calls: &[Call]) -> Option<f64> {
+    let each = calls.iter().map(|call| call.cost.and_then(Cost::from_dollars));
+    let nanos: Option<u64> = each.map(|cost| cost.map(|cost| cost.0)).sum();
+    nanos.map(|nanos| Cost(nanos).dollars())
+}
+
+fn between(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.0 - from.0).unwrap_or_default()
+}

@@ -1,0 +1,241 @@
+use serde_json::{Value, json};
+
+use super::{
+    Secrets,
+    record::{Known, Raw, RawCall, Request, Response, TimelineEntry, happened},
+};
+use crate::{
+    protocol::{EventBody, Timestamp},
+    providers::Sent,
+    settings::{Secret, Settings},
+};
+
+const KEY: &str = "sk-0123456789-abcdef";
+
+fn settings(toml: &str) -> Settings {
+    toml::from_str(toml).expect("settings")
+}
+
+fn secrets() -> Secrets {
+    let mut settings = settings(
+        r#"
+        [[endpoints]]
+        name = "one"
+        base_url = "http://ann:p%40ssw0rd@127.0.0.1:1/v1?token=query-token-1"
+        headers = { "X-Api-Key" = "head-1", "Cookie" = "sid=cookie-1", "X-Title" = "Parlor", "Authorization" = "Basic dXNlcjpwYXNz" }
+
+        [tools.web_search]
+        provider = "searxng"
+        url = "http://x:search-pass@127.0.0.1:1/"
+
+        [[mcp]]
+        name = "files"
+        command = "run"
+        args = ["--api-key", "arg-secret-1", "--token=arg-secret-2", "postgres://u:db-pass-1@db/x", "/home/me/notes"]
+        env = { MODE = "on", DATABASE_PASSWORD = "env-pass-1", LICENCE = "a\"quoted\"licence" }
+
+        [[mcp]]
+        name = "tickets"
+        url = "https://user:mcp-pass-1@tickets.example/mcp"
+        headers = { Authorization = "Bearer mcp-token-1" }
+        "#,
+    );
+    settings.endpoints[0].api_key = Some(Secret(KEY.into()));
+    Secrets::of(&settings)
+}
+
+#[test]
+fn every_kind_of_secret_in_the_settings_is_hidden_and_nothing_else() {
+    let secrets = secrets();
+    for secret in [
+        KEY,
+        "p%40ssw0rd",
+        "p@ssw0rd",
+        "YW5uOnBAc3N3MHJk",
+        "query-token-1",
+        "head-1",
+        "sid=cookie-1",
+        "Basic dXNlcjpwYXNz",
+        "dXNlcjpwYXNz",
+        "search-pass",
+        "arg-secret-1",
+        "arg-secret-2",
+        "db-pass-1",
+        "env-pass-1",
+        "a\"quoted\"licence",
+        r#"a\"quoted\"licence"#,
+        "mcp-pass-1",
+        "Bearer mcp-token-1",
+        "mcp-token-1",
+    ] {
+        assert_eq!(secrets.hide(&format!("<{secret}>")), "<•••>", "{secret}");
+    }
+    let harmless = "Parlor is on, /home/me/notes, run --api-key, http://tickets.example/mcp?x=a@b, git@github.com, \
+                    ssh://git@host/x, key, 127.0.0.1";
+    assert_eq!(secrets.hide(harmless), harmless);
+    assert!(!format!("{secrets:?}").contains("sk-"));
+}
+
+#[test]
+fn addresses_lose_their_passwords_whosesoever_they_are() {
+    let none = Secrets::of(&Settings::default());
+    for (text, hidden) in [
+        ("see http://u:p@host/x and more", "see http://•••@host/x and more"),
+        (
+            "https://ghp_0123456789abcdefghij@github.com/x",
+            "https://•••@github.com/x",
+        ),
+        ("\"postgres://u:p@h\"", "\"postgres://•••@h\""),
+        ("a://u:p@h b://c:d@e", "a://•••@h b://•••@e"),
+        ("http://u:a@b@host", "http://•••@host"),
+        ("http://host:80/a@b", "http://host:80/a@b"),
+        ("ssh://git@host", "ssh://git@host"),
+        ("://", "://"),
+        ("é://ü:ö@ä", "é://•••@ä"),
+    ] {
+        assert_eq!(none.hide(text), hidden);
+    }
+}
+
+#[test]
+fn a_text_is_cut_without_leaving_a_part_of_a_secret() {
+    let secrets = secrets();
+    let text = format!("one {KEY} two {KEY} three");
+    let hidden = "one ••• two ••• three";
+    assert_eq!(secrets.hide_within(&text, 1000, false), (hidden.into(), false));
+    for limit in 0..hidden.len() {
+        let (kept, cut) = secrets.hide_within(&text, limit, false);
+        assert!(
+            cut && kept.len() <= limit && hidden.starts_with(&kept),
+            "{limit}: {kept}"
+        );
+    }
+    // All that is known is the beginning of a longer text, wherever it ends.
+    for end in 0..text.len() {
+        let (kept, cut) = secrets.hide_within(&text[..end], 1000, true);
+        assert!(cut && hidden.starts_with(&kept), "{end}: {kept}");
+    }
+}
+
+fn message(role: &str, content: &str) -> Value {
+    json!({ "role": role, "content": content })
+}
+
+fn sent(messages: &[Value], tools: &[Value]) -> Sent {
+    let body = json!({ "model": "m", "stream": true, "messages": messages, "tools": tools });
+    let Value::Object(body) = body else { unreachable!() };
+    Sent {
+        address: "http://x/v1".into(),
+        body,
+    }
+}
+
+#[test]
+fn what_was_sent_before_is_not_written_down_again() {
+    let (secrets, mut known) = (secrets(), Known::default());
+    let mut messages = vec![message("system", "Be kind."), message("user", "Hi")];
+    let tools = [json!({ "type": "function", "function": { "name": "look", "description": KEY } })];
+    let first = Request::of(sent(&messages, &tools), &mut known, &secrets, 10_000);
+    assert_eq!((first.goes_on, &first.messages), (false, &messages));
+    assert_eq!(first.parameters, *json!({ "stream": true }).as_object().unwrap());
+    let kept = first.tools.expect("tools");
+    assert!(kept[0].as_str().contains("look") && !kept[0].as_str().contains(KEY));
+
+    messages.push(message("assistant", "Hello"));
+    let next = Request::of(sent(&messages, &tools), &mut known, &secrets, 10_000);
+    assert_eq!(
+        (next.goes_on, next.messages, next.tools),
+        (true, messages[2..].to_vec(), None)
+    );
+
+    messages[1] = message("user", "Hey");
+    let other = Request::of(sent(&messages, &[]), &mut known, &secrets, 10_000);
+    assert_eq!(
+        (other.goes_on, other.messages, other.tools),
+        (false, messages, Some(Vec::new()))
+    );
+}
+
+#[test]
+fn of_much_the_system_prompt_and_the_newest_messages_are_kept() {
+    let secrets = secrets();
+    let mut messages = vec![message("system", "Be kind.")];
+    messages.extend((0..100).map(|n| message("user", &format!("message {n} {}", "x".repeat(100)))));
+    let tools =
+        [json!({ "type": "function", "function": { "name": "look", "description": "x".repeat(5000) } })];
+    let kept = Request::of(sent(&messages, &tools), &mut Known::default(), &secrets, 1000);
+    assert_eq!(kept.messages[0], messages[0]);
+    let newest = &kept.messages[2..];
+    assert_eq!(newest, &messages[messages.len() - newest.len()..]);
+    assert_eq!(kept.messages[1], json!({ "omitted": 100 - newest.len() }));
+    assert!(
+        newest.len() > 2
+            && kept
+                .messages
+                .iter()
+                .map(|kept| kept.to_string().len())
+                .sum::<usize>()
+                < 1100
+    );
+    let tool = kept.tools.unwrap()[0].as_str().to_owned();
+    assert_eq!(tool, r#"{"function":{"name":"look"},"type":"function"}"#);
+
+    let long = [message("user", &"é".repeat(5000))];
+    let kept = Request::of(sent(&long, &[]), &mut Known::default(), &secrets, 1001);
+    let text = kept.messages[0]["content"].as_str().unwrap();
+    assert!(
+        text.ends_with("é… (8999 more bytes)") && text.len() < 1100,
+        "{text}"
+    );
+}
+
+#[test]
+fn of_what_came_back_the_text_is_kept_first() {
+    let raw = Raw {
+        thinking: "t".repeat(100),
+        text: "a".repeat(90),
+        tool_calls: vec![RawCall {
+            id: "1".into(),
+            name: "look".into(),
+            arguments: KEY.into(),
+        }],
+        cut: false,
+    };
+    let response = Response {
+        raw,
+        ..Response::awaited()
+    };
+    let kept = response.kept(&secrets(), 100).raw;
+    assert_eq!((kept.text.len(), kept.thinking.len(), kept.cut), (90, 10, true));
+    let kept = response.kept(&secrets(), 1000).raw;
+    assert_eq!((&*kept.tool_calls[0].arguments, kept.cut), ("•••", false));
+}
+
+#[test]
+fn several_of_a_kind_are_one_entry_and_the_timeline_has_an_end() {
+    let mut timeline = Vec::new();
+    let delta = EventBody::TextDelta {
+        node: 0,
+        part: 0,
+        offset: 0,
+        text: "x".into(),
+    };
+    for at in 1..=3 {
+        happened(&mut timeline, &delta, Timestamp(at), 3);
+    }
+    let expected = TimelineEntry {
+        at: Timestamp(1),
+        kind: "text_delta".into(),
+        detail: None,
+        count: 3,
+        until: Timestamp(3),
+    };
+    assert_eq!(timeline, [expected]);
+    for n in 0..10 {
+        let status = EventBody::Status {
+            message: format!("{n}"),
+        };
+        happened(&mut timeline, &status, Timestamp(4), 3);
+    }
+    assert_eq!(timeline.len(), 3);
+}

@@ -1,0 +1,226 @@
+use proptest::prelude::*;
+
+use super::{Kind::*, *};
+
+/// Names of all families, and of none.
+const LANGUAGES: [&str; 20] = [
+    "rust",
+    "c",
+    "go",
+    "ts",
+    "java",
+    "css",
+    "python",
+    "ruby",
+    "lua",
+    "sql",
+    "bash",
+    "json",
+    "query",
+    "html",
+    "yaml",
+    "toml",
+    "diff",
+    "",
+    "brainfuck",
+    "Rust,ignore",
+];
+
+/// What in a text is not plain.
+fn coloured<'a>(text: &'a str, language: &str) -> Vec<(Kind, &'a str)> {
+    let mut pieces = highlight(text, language);
+    pieces.retain(|(kind, _)| *kind != Plain);
+    pieces
+}
+
+#[test]
+fn words_texts_numbers_and_comments_are_told_apart() {
+    let rust =
+        "fn f<'a>(x: &'a str) -> char { g(x, 0x1F, 'y', \"z // \\\" \") } // end\n/* a\nb */ let s = r;";
+    assert_eq!(
+        coloured(rust, "rust"),
+        [
+            (Keyword, "fn"),
+            (Name, "g"),
+            (Number, "0x1F"),
+            (Text, "'y'"),
+            (Text, "\"z // \\\" \""),
+            (Comment, "// end"),
+            (Comment, "/* a\nb */"),
+            (Keyword, "let"),
+        ]
+    );
+    let python =
+        "@cached\ndef f(n=1_000):  # why\n    \"\"\"Long\n    text.\"\"\"\n    return None if n else 'x'";
+    assert_eq!(
+        coloured(python, "Python"),
+        [
+            (Keyword, "def"),
+            (Name, "f"),
+            (Number, "1_000"),
+            (Comment, "# why"),
+            (Text, "\"\"\"Long\n    text.\"\"\""),
+            (Keyword, "return"),
+            (Keyword, "None"),
+            (Keyword, "if"),
+            (Keyword, "else"),
+            (Text, "'x'"),
+        ]
+    );
+}
+
+#[test]
+fn what_is_asked_of_tools_has_colours() {
+    let json = "{\n  \"query\": \"a \\\" b\",\n  \"count\": -15.5,\n  \"deep\": [true, null]\n}";
+    assert_eq!(
+        coloured(json, "json"),
+        [
+            (Name, "\"query\""),
+            (Text, "\"a \\\" b\""),
+            (Name, "\"count\""),
+            (Number, "15.5"),
+            (Name, "\"deep\""),
+            (Keyword, "true"),
+            (Keyword, "null"),
+        ]
+    );
+    let query = "(\"base editing\"[Title] AND 2024[dp]) NOT site:example.org";
+    assert_eq!(
+        coloured(query, "query"),
+        [
+            (Text, "\"base editing\""),
+            (Keyword, "AND"),
+            (Number, "2024"),
+            (Keyword, "NOT"),
+            (Name, "site"),
+        ]
+    );
+    let sql = "select Count(*) FROM t WHERE a = 'it''s' -- all\n";
+    assert_eq!(
+        coloured(sql, "sql"),
+        [
+            (Keyword, "select"),
+            (Name, "Count"),
+            (Keyword, "FROM"),
+            (Keyword, "WHERE"),
+            (Text, "'it''s'"),
+            (Comment, "-- all"),
+        ]
+    );
+    let shell = "for f in *.txt; do echo \"$f\" $HOME ${#f}#no; done # yes";
+    assert_eq!(
+        coloured(shell, "sh"),
+        [
+            (Keyword, "for"),
+            (Keyword, "in"),
+            (Keyword, "do"),
+            (Keyword, "echo"),
+            (Text, "\"$f\""),
+            (Name, "$HOME"),
+            (Name, "${"),
+            (Keyword, "done"),
+            (Comment, "# yes"),
+        ]
+    );
+}
+
+#[test]
+fn markup_settings_and_changes_have_colours() {
+    let html = "<!-- a --><a href='x>y' data-b>a < b &amp; c</a>";
+    assert_eq!(
+        coloured(html, "html"),
+        [
+            (Comment, "<!-- a -->"),
+            (Keyword, "a"),
+            (Name, "href"),
+            (Text, "'x>y'"),
+            (Name, "data-b"),
+            (Keyword, "a"),
+        ]
+    );
+    let yaml = "# note\n- name: \"x\" # why\n  port: 80\n[table]\nkey.sub = true\n; old";
+    assert_eq!(
+        coloured(yaml, "toml"),
+        [
+            (Comment, "# note"),
+            (Name, "name"),
+            (Text, "\"x\""),
+            (Comment, "# why"),
+            (Name, "port"),
+            (Number, "80"),
+            (Keyword, "[table]"),
+            (Name, "key.sub"),
+            (Keyword, "true"),
+            (Comment, "; old"),
+        ]
+    );
+    let diff = "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n z\n";
+    assert_eq!(
+        coloured(diff, "diff"),
+        [
+            (Comment, "--- a\n+++ b\n"),
+            (Keyword, "@@ -1 +1 @@\n"),
+            (Removed, "-x\n"),
+            (Added, "+y\n"),
+        ]
+    );
+}
+
+#[test]
+fn what_is_not_finished_ends_with_its_line_or_the_text() {
+    assert_eq!(
+        coloured("let a = \"x\nlet", "js"),
+        [(Keyword, "let"), (Text, "\"x"), (Keyword, "let")]
+    );
+    assert_eq!(coloured("/* x\n", "js"), [(Comment, "/* x\n")]);
+    assert_eq!(coloured("`x\ny", "js"), [(Text, "`x\ny")]);
+    assert_eq!(coloured("let x", "klingon"), []);
+}
+
+#[test]
+fn time_grows_with_the_text_and_no_faster() {
+    let hard = [
+        "\"", "'", "`", "/*", "<", "<a ", "a:", "#", "\"\"\"", "\"a\" ", "a ", "[\n", "\\", "\" \n", "é(",
+        "$",
+    ];
+    let took = |times: usize, begin: &str, language: &str| {
+        let text = begin.repeat(times);
+        let began = std::time::Instant::now();
+        let count = highlight(&text, language).len();
+        (began.elapsed(), count)
+    };
+    for begin in hard {
+        for language in LANGUAGES {
+            // Were it quadratic, this would take minutes.
+            let (long, count) = took(40_000 / begin.len(), begin, language);
+            assert!(
+                long.as_secs() < 5,
+                "{begin:?} as {language}: {long:?}, {count} pieces"
+            );
+        }
+    }
+}
+
+/// Text that looks like code of some kind.
+fn anything() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(vec![
+        "\"", "'", "`", "\\", "/*", "*/", "//", "#", "--", "<", ">", "</", "<!--", "-->", "=", ":", "\n",
+        " ", "\t", "a", "fn", "SELECT", "12", ".5", "é", "😀", "\u{301}", "$", "{", "}", "(", "[x]", "+",
+        "-", "@", "\"\"\"", "'''", "\r\n", "\0", "_",
+    ]);
+    prop_oneof![
+        prop::collection::vec(word, 0..60).prop_map(|words| words.concat()),
+        any::<String>()
+    ]
+}
+
+proptest! {
+    #[test]
+    fn joined_the_pieces_are_the_text(text in anything(), language in prop::sample::select(LANGUAGES.to_vec())) {
+        let pieces = highlight(&text, language);
+        let joined: String = pieces.iter().map(|(_, piece)| *piece).collect();
+        prop_assert_eq!(&joined, &text);
+        prop_assert!(pieces.iter().all(|(_, piece)| !piece.is_empty()));
+        prop_assert!(pieces.windows(2).all(|pair| pair[0].0 != pair[1].0));
+    }
+}

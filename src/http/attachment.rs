@@ -1,0 +1,124 @@
+//! Files that tools have given.
+//!
+//! They come from outside, and are served from where Parlor's own pages are. So browsers show only images and sounds, of types in
+//! which there are no scripts; everything else they save.
+
+use axum::{
+    body::Bytes,
+    extract::{Path, rejection::PathRejection},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+
+use super::{Caller, caller::not_found, problem::Problem};
+use crate::{
+    protocol::{Attachment, attachment::Shown},
+    storage::StoredAttachment,
+};
+
+/// In a tab of its own a file is nobody's page: no scripts, no forms, no origin. The styles are those with which browsers
+/// themselves show an image.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
+
+/// What has an id stays as it is.
+const CACHED: &str = "private, max-age=31536000, immutable";
+
+/// `GET /api/attachments/{id}`: what is in a file.
+pub async fn get(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let Path(id) = path.map_err(|_| not_found())?;
+    let id = id.parse().map_err(|_| not_found())?;
+    let stored = caller.app.storage.attachment(caller.user_id, id).await?;
+    let StoredAttachment { attachment, data } = stored.ok_or_else(not_found)?;
+    let tag = format!("\"{id}\"");
+    let is_known = |known: &HeaderValue| known.to_str().is_ok_and(|known| known.contains(&tag));
+    let mut response = if headers.get(header::IF_NONE_MATCH).is_some_and(is_known) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        content(&attachment, data, headers.get(header::RANGE))
+    };
+    let kept = [
+        (header::ETAG, &*tag),
+        (header::CACHE_CONTROL, CACHED),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::ACCEPT_RANGES, "bytes"),
+    ];
+    for (name, value) in kept {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    Ok(response)
+}
+
+fn content(attachment: &Attachment, data: Bytes, range: Option<&HeaderValue>) -> Response {
+    let is_saved = Shown::of(&attachment.media_type) == Shown::Saved;
+    let (media_type, disposition) = if is_saved {
+        ("application/octet-stream", "attachment")
+    } else {
+        (&*attachment.media_type, "inline")
+    };
+    // A header has few letters, and the page knows the name.
+    let name: String = attachment
+        .name
+        .chars()
+        .map(|c| if c.is_ascii() { c } else { '_' })
+        .collect();
+    let headers = [
+        (header::CONTENT_TYPE, media_type.to_owned()),
+        (
+            header::CONTENT_DISPOSITION,
+            format!("{disposition}; filename=\"{name}\""),
+        ),
+    ];
+    // Some browsers play no sound that they can't have in parts.
+    let length = data.len();
+    match range.and_then(|range| part(range.to_str().ok()?, length)) {
+        Some((from, to)) => {
+            let range = [(header::CONTENT_RANGE, format!("bytes {from}-{}/{length}", to - 1))];
+            (StatusCode::PARTIAL_CONTENT, headers, range, data.slice(from..to)).into_response()
+        }
+        None => (headers, data).into_response(),
+    }
+}
+
+/// The one part that a request is for: from where, and to where. Whoever asks for several, or for what is not there, gets all.
+fn part(range: &str, length: usize) -> Option<(usize, usize)> {
+    let (from, to) = range.strip_prefix("bytes=")?.split_once('-')?;
+    let (from, to) = if from.is_empty() {
+        (length.saturating_sub(to.parse().ok()?), length)
+    } else {
+        let last: usize = if to.is_empty() { length } else { to.parse().ok()? };
+        (from.parse().ok()?, last.saturating_add(1).min(length))
+    };
+    (from < to).then_some((from, to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_one_that_is_there() {
+        for (range, expected) in [
+            ("bytes=0-", Some((0, 10))),
+            ("bytes=2-4", Some((2, 5))),
+            ("bytes=2-400", Some((2, 10))),
+            ("bytes=-3", Some((7, 10))),
+            ("bytes=-300", Some((0, 10))),
+            ("bytes=0-18446744073709551615", Some((0, 10))),
+            ("bytes=10-", None),
+            ("bytes=4-2", None),
+            ("bytes=-0", None),
+            ("bytes=0-1,3-4", None),
+            ("lines=0-", None),
+            ("bytes=", None),
+        ] {
+            assert_eq!(part(range, 10), expected, "{range}");
+        }
+        assert_eq!(part("bytes=0-", 0), None);
+    }
+}

@@ -1,0 +1,208 @@
+//! `POST /api/chat/batch`: a turn for clients that want the whole answer at once. The run goes on if they go away, or if it takes
+//! longer than anyone should wait for an answer over HTTP: then they are told where to find it.
+
+use std::time::Duration;
+
+use axum::{
+    Json,
+    extract::rejection::JsonRejection,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde::Serialize;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::{
+    AppState, Caller,
+    caller::not_found,
+    chat_stream::{self, ChatRequest},
+    payload::Answer,
+    problem::{PROBLEM_JSON, Problem},
+};
+use crate::{
+    api::{ApiError, ErrorCode},
+    hub::{Followed, Follower, Topic},
+    protocol::{
+        ConversationId, EventBody, Json as RawJson, Message, MessageId, RunError, RunStatus, ToolStatus,
+        intent::Started,
+    },
+};
+
+/// Saves the message, starts the run and waits for its end.
+pub async fn start(
+    caller: Caller,
+    headers: HeaderMap,
+    request: Result<Json<ChatRequest>, JsonRejection>,
+) -> Result<Response, Problem> {
+    let (started, with_diagnostics) = chat_stream::begin(&caller, &headers, request).await?;
+    let patience = Duration::from_secs_f64(caller.app.settings.timeouts.batch_seconds);
+    let settled = settled(&caller, started.assistant_message_id);
+    let message = match timeout_at(Instant::now() + patience, settled).await {
+        Ok(message) => message?,
+        Err(_) => found(&caller, started.assistant_message_id).await?,
+    };
+    respond(&caller, started, &message, with_diagnostics).await
+}
+
+/// Waits until nothing more comes of a run by itself: it has ended, or a person is asked.
+async fn settled(caller: &Caller, run: MessageId) -> Result<Message, ApiError> {
+    let app = &caller.app;
+    let after = app.storage.head(caller.user_id).await?;
+    // From before the message is read on, so that nothing can fall between the two.
+    let mut follower = Follower::new(
+        app.hub.clone(),
+        app.storage.clone(),
+        Topic::Run(caller.user_id, run),
+        after,
+    );
+    loop {
+        let message = found(caller, run).await?;
+        if message
+            .assistant()
+            .is_none_or(|answer| answer.status != RunStatus::Running)
+        {
+            return Ok(message);
+        }
+        tokio::select! {
+            changed = may_have_settled(app, &mut follower) => changed?,
+            () = app.shutdown.cancelled() => return Err(stopping()),
+        }
+    }
+}
+
+/// Waits for an event with which a run may have settled. A conversation that is deleted takes its runs with it and says
+/// nothing to who follows one of them, so now and then it is worth a look.
+async fn may_have_settled(app: &AppState, follower: &mut Follower) -> Result<(), ApiError> {
+    let look = Duration::from_secs_f64(app.settings.timeouts.heartbeat_seconds);
+    let settles = async {
+        loop {
+            match follower.next().await? {
+                Followed::Event(logged) => {
+                    let body = &logged.event.body;
+                    if body.terminal_status().is_some() || matches!(body, EventBody::Waiting { .. }) {
+                        return Ok(());
+                    }
+                }
+                Followed::Reset => std::future::pending().await,
+            }
+        }
+    };
+    timeout(look, settles).await.unwrap_or(Ok(()))
+}
+
+async fn found(caller: &Caller, run: MessageId) -> Result<Message, ApiError> {
+    let found = caller.app.storage.message(caller.user_id, run).await?;
+    found.map(|(_, message)| message).ok_or_else(not_found)
+}
+
+fn stopping() -> ApiError {
+    ApiError::new(
+        ErrorCode::Unavailable,
+        "Parlor is being stopped. What the answer had come to is kept; send the same request again to see it.",
+    )
+}
+
+async fn respond(
+    caller: &Caller,
+    started: Started,
+    message: &Message,
+    with_diagnostics: bool,
+) -> Result<Response, Problem> {
+    let Started { conversation_id, .. } = started;
+    let status = message
+        .assistant()
+        .map(|answer| answer.status)
+        .ok_or_else(not_found)?;
+    if !status.is_terminal() {
+        return Ok(later(started, message, status));
+    }
+    let answer = Answer::of(caller, conversation_id, message, with_diagnostics).await?;
+    let payload = answer.ok_or_else(not_found)?;
+    let error = message.assistant().and_then(|answer| answer.error.clone());
+    Ok(match (status, error) {
+        (RunStatus::Failed | RunStatus::Interrupted, Some(error)) => failed(status, error, payload),
+        _ => Json(payload).into_response(),
+    })
+}
+
+/// Where to find what there is not yet.
+#[derive(Serialize)]
+struct Later {
+    conversation_id: ConversationId,
+    user_message_id: MessageId,
+    message_id: MessageId,
+    status: RunStatus,
+    /// The tool calls that a person has to allow first.
+    approvals: Vec<Asked>,
+}
+
+#[derive(Serialize)]
+struct Asked {
+    index: usize,
+    tool: String,
+    input: RawJson,
+    label: String,
+    detail: Option<String>,
+}
+
+fn later(started: Started, message: &Message, status: RunStatus) -> Response {
+    let Started {
+        conversation_id,
+        user_message_id,
+        assistant_message_id: message_id,
+    } = started;
+    let calls = message
+        .assistant()
+        .into_iter()
+        .flat_map(|answer| answer.tool_calls());
+    let asked = calls.filter(|call| call.status == ToolStatus::Waiting);
+    let approvals = asked.map(|call| Asked {
+        index: call.index,
+        tool: call.tool.clone(),
+        input: call.input.clone(),
+        label: call.label.clone(),
+        detail: call.detail.clone(),
+    });
+    let later = Later {
+        conversation_id,
+        user_message_id,
+        message_id,
+        status,
+        approvals: approvals.collect(),
+    };
+    let mut response = (StatusCode::ACCEPTED, Json(later)).into_response();
+    if let Ok(place) = HeaderValue::from_str(&format!("/api/messages/{message_id}")) {
+        response.headers_mut().insert(header::LOCATION, place);
+    }
+    response
+}
+
+/// A problem that says what had come of the answer all the same.
+#[derive(Serialize)]
+struct Failed {
+    r#type: &'static str,
+    title: &'static str,
+    status: u16,
+    detail: String,
+    code: &'static str,
+    error: RunError,
+    payload: Answer,
+}
+
+fn failed(status: RunStatus, error: RunError, payload: Answer) -> Response {
+    let code = match status {
+        RunStatus::Interrupted => "run_interrupted",
+        _ => "run_failed",
+    };
+    let failed = Failed {
+        r#type: "about:blank",
+        title: "Bad Gateway",
+        status: StatusCode::BAD_GATEWAY.as_u16(),
+        detail: error.message.clone(),
+        code,
+        error,
+        payload,
+    };
+    let headers = [(header::CONTENT_TYPE, PROBLEM_JSON)];
+    (StatusCode::BAD_GATEWAY, headers, Json(failed)).into_response()
+}

@@ -1,0 +1,188 @@
+//! Conversations for clients without the page: the list, one of them, its messages, another title, deleting it.
+
+use axum::{
+    Json,
+    extract::{
+        Path, Query,
+        rejection::{JsonRejection, PathRejection, QueryRejection},
+    },
+    http::StatusCode,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Caller,
+    caller::not_found,
+    problem::{Problem, bad_request},
+};
+use crate::{
+    protocol::{
+        ConversationId, ConversationList, Message, MessageId, Position, Timestamp,
+        conversation_list::ListCursor,
+    },
+    storage::{Change, PageSize, StoredConversation},
+};
+
+/// Which part of the list.
+#[derive(Debug, Deserialize)]
+pub struct ListPage {
+    /// The `activity` of the last conversation of the page before.
+    before: Option<Position>,
+    limit: Option<usize>,
+}
+
+/// `GET /api/conversations`: newest activity first.
+pub async fn list(
+    caller: Caller,
+    page: Result<Query<ListPage>, QueryRejection>,
+) -> Result<Json<ConversationList>, Problem> {
+    let Query(ListPage { before, limit }) = page?;
+    let limit = within(limit, caller.app.settings.limits.conversations_page)?;
+    let before = before.map(|activity| ListCursor { activity });
+    let storage = &caller.app.storage;
+    Ok(Json(storage.conversations(caller.user_id, before, limit).await?))
+}
+
+/// One conversation.
+#[derive(Serialize)]
+pub struct Conversation {
+    id: ConversationId,
+    title: String,
+    /// The model of its next answer, as `endpoint/model`.
+    model: Option<String>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    activity: Position,
+    active_run: Option<MessageId>,
+    waiting: bool,
+    unseen: bool,
+}
+
+/// `GET /api/conversations/{id}`
+pub async fn get(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<Json<Conversation>, Problem> {
+    Ok(Json(conversation(&caller, id(path)?).await?))
+}
+
+/// Which part of a conversation.
+#[derive(Debug, Deserialize)]
+pub struct MessagesPage {
+    /// The message that the page leads up to: `next_before` of the page that came before it.
+    before: Option<MessageId>,
+    limit: Option<usize>,
+}
+
+/// A part of a conversation.
+#[derive(Serialize)]
+pub struct Messages {
+    conversation_id: ConversationId,
+    /// Oldest first; a tree through `parent_id`.
+    messages: Vec<Message>,
+    /// What to ask for next, if there are older ones.
+    next_before: Option<MessageId>,
+}
+
+/// `GET /api/conversations/{id}/messages`: the newest part of the branch that is shown, then page by page what leads to it.
+pub async fn messages(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    page: Result<Query<MessagesPage>, QueryRejection>,
+) -> Result<Json<Messages>, Problem> {
+    let conversation_id = id(path)?;
+    let Query(MessagesPage { before, limit }) = page?;
+    let page = caller.messages_page();
+    let page = PageSize {
+        messages: within(limit, page.messages)?,
+        ..page
+    };
+    let (user_id, storage) = (caller.user_id, &caller.app.storage);
+    let (messages, next_before) = match before {
+        None => {
+            let found = storage.transcript(user_id, conversation_id, page, None).await?;
+            let newest = found.ok_or_else(not_found)?;
+            (newest.messages, newest.earliest)
+        }
+        Some(before) => {
+            let found = storage
+                .older_messages(user_id, conversation_id, before, page)
+                .await?;
+            let older = found.ok_or_else(not_found)?;
+            (older.messages, older.earliest)
+        }
+    };
+    Ok(Json(Messages {
+        conversation_id,
+        messages,
+        next_before,
+    }))
+}
+
+/// What can be changed of a conversation.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Changes {
+    title: String,
+}
+
+/// `PATCH /api/conversations/{id}`: gives it another title.
+pub async fn rename(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    changes: Result<Json<Changes>, JsonRejection>,
+) -> Result<Json<Conversation>, Problem> {
+    let conversation_id = id(path)?;
+    let Json(Changes { title }) = changes?;
+    let (user_id, title) = (caller.user_id, caller.title(&title)?);
+    caller
+        .change(Change::Rename {
+            user_id,
+            conversation_id,
+            title,
+        })
+        .await?;
+    Ok(Json(conversation(&caller, conversation_id).await?))
+}
+
+/// `DELETE /api/conversations/{id}`: deletes it with all that is in it, and stops its run. What is gone stays gone.
+pub async fn delete(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<StatusCode, Problem> {
+    caller.app.runs.delete(caller.user_id, id(path)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn conversation(caller: &Caller, id: ConversationId) -> Result<Conversation, Problem> {
+    let found = caller.app.storage.conversation(caller.user_id, id).await?;
+    let StoredConversation {
+        summary,
+        model,
+        created_at,
+    } = found.ok_or_else(not_found)?;
+    Ok(Conversation {
+        id: summary.id,
+        title: summary.title,
+        model,
+        created_at,
+        updated_at: summary.updated_at,
+        activity: summary.activity,
+        active_run: summary.active_run,
+        waiting: summary.waiting,
+        unseen: summary.unseen,
+    })
+}
+
+fn id(path: Result<Path<String>, PathRejection>) -> Result<ConversationId, Problem> {
+    let id = path.ok().and_then(|Path(id)| id.parse().ok());
+    id.ok_or_else(|| Problem(not_found()))
+}
+
+/// How much of something to give: what was asked for, and never more than the setting.
+fn within(asked: Option<usize>, setting: usize) -> Result<usize, Problem> {
+    match asked {
+        Some(0) => Err(bad_request("A limit is a whole number from 1 on.")),
+        asked => Ok(asked.unwrap_or(setting).min(setting)),
+    }
+}

@@ -1,0 +1,71 @@
+//! How a client of the public contract says that a message was not typed.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::problem::{Problem, bad_request};
+use crate::protocol::Interaction;
+
+/// The fields of a request that say it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct HowSaid {
+    interaction_type: Option<String>,
+    /// The action whose button was pressed, and what goes with it, as the answer had them.
+    action: Option<String>,
+    data: Option<Value>,
+}
+
+impl HowSaid {
+    /// # Errors
+    ///
+    /// If there is no such type, or an action without its name.
+    pub fn read(&self) -> Result<Interaction, Problem> {
+        match (self.interaction_type.as_deref(), &self.action) {
+            (None | Some("text_input"), None) => Ok(Interaction::TextInput),
+            (Some("value_selected"), None) => Ok(Interaction::ValueSelected),
+            (Some("action_executed"), Some(action)) => Ok(Interaction::ActionExecuted {
+                action: action.clone(),
+                data: self.data.as_ref().map(Value::to_string),
+            }),
+            _ => Err(bad_request(
+                "interaction_type is text_input, value_selected, or action_executed; with the last one, and only with it, \
+                 goes the action.",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(request: Value) -> Option<Interaction> {
+        serde_json::from_value::<HowSaid>(request)
+            .expect("the fields")
+            .read()
+            .ok()
+    }
+
+    #[test]
+    fn a_message_was_typed_unless_something_else_is_said() {
+        assert_eq!(read(json!({})), Some(Interaction::TextInput));
+        let pressed = json!({"interaction_type": "action_executed", "action": "save", "data": {"a": 1}});
+        assert_eq!(
+            read(pressed),
+            Some(Interaction::ActionExecuted {
+                action: "save".into(),
+                data: Some(r#"{"a":1}"#.into()),
+            })
+        );
+        for odd in [
+            json!({"interaction_type": "thought"}),
+            json!({"interaction_type": "action_executed"}),
+            json!({"action": "save"}),
+            json!({"interaction_type": "value_selected", "action": "save"}),
+        ] {
+            assert_eq!(read(odd.clone()), None, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Literature for the page: what it begins with, and the words for what can't be done.
+
+use super::{Caller, caller::not_found};
+use crate::{
+    api::{ApiError, ErrorCode, literature::Opened},
+    literature::LiteratureError,
+    protocol::{
+        Json,
+        literature::{Address, Tab},
+    },
+};
+
+/// What the page shows at an address.
+pub async fn open(caller: &Caller, address: &str) -> Result<Json, ApiError> {
+    let literature = &caller.app.literature;
+    let address = Address::of(address).ok_or_else(not_found)?;
+    let library = async { literature.library(caller.user_id).await.map_err(ApiError::from) };
+    let found = async {
+        let searches = address.tab == Tab::Search && !address.query.is_empty();
+        if !searches {
+            return None;
+        }
+        let found = literature
+            .search(&address.query, address.sort, address.page)
+            .await;
+        Some(found.map_err(ApiError::from))
+    };
+    let article = async {
+        let pmid = address.article.as_ref()?;
+        let article = literature.article(caller.user_id, pmid).await;
+        Some(article.map_err(ApiError::from))
+    };
+    let (library, found, article) = futures::join!(library, found, article);
+    let opened = Opened {
+        library,
+        found,
+        article,
+    };
+    let json = serde_json::to_string(&opened).map_err(ApiError::unreadable)?;
+    Ok(Json::or_string(&json))
+}
+
+impl From<LiteratureError> for ApiError {
+    fn from(error: LiteratureError) -> Self {
+        let code = match error {
+            LiteratureError::Storage(error) => return error.into(),
+            LiteratureError::Journal(error) => return error.into(),
+            LiteratureError::NoArticle(_) | LiteratureError::NoStream => ErrorCode::NotFound,
+            LiteratureError::TooLong { .. } => ErrorCode::TooLarge,
+            LiteratureError::Query | LiteratureError::Nameless => ErrorCode::BadRequest,
+            LiteratureError::Off | LiteratureError::Pubmed(_) => ErrorCode::Unavailable,
+        };
+        Self::new(code, error.to_string())
+    }
+}

@@ -1,0 +1,125 @@
+//! What a person sets for themselves: instructions, what is remembered of them, API tokens. For the settings page.
+
+use super::{Caller, tokens};
+use crate::{
+    api::{ApiError, ErrorCode},
+    clock,
+    journal::JournalError,
+    protocol::{ApiToken, Memory, MemoryId, NewToken, Personal, Timestamp, TokenId},
+    storage::{Change, Refusal},
+    tools::memory,
+};
+
+/// The longest that a token may be taken, in days.
+const LONGEST_DAYS: u32 = 3660;
+
+const MS_PER_DAY: i64 = 86_400_000;
+
+/// All of it.
+pub async fn load(caller: &Caller) -> Result<Personal, ApiError> {
+    let (storage, user_id) = (&caller.app.storage, caller.user_id);
+    let settings = &caller.app.settings;
+    Ok(Personal {
+        instructions: storage.instructions(user_id).await?,
+        instructions_bytes: settings.limits.instructions_bytes,
+        remembers: memory::is_offered(&settings.tools),
+        memories: storage.memories(user_id).await?,
+        tokens: storage.api_tokens(user_id).await?,
+    })
+}
+
+/// What the assistant is to be told from the next answer on.
+pub async fn save_instructions(caller: &Caller, text: String) -> Result<(), ApiError> {
+    let limit = caller.app.settings.limits.instructions_bytes;
+    if text.len() > limit {
+        let message = format!(
+            "The instructions have {} bytes; Parlor takes {limit} (setting limits.instructions_bytes). The old ones are kept.",
+            text.len()
+        );
+        return Err(ApiError::new(ErrorCode::TooLarge, message));
+    }
+    let user_id = caller.user_id;
+    Ok(submit(caller, Change::SetInstructions { user_id, text }).await?)
+}
+
+/// Forgets something. What is forgotten already stays so.
+pub async fn forget_memory(caller: &Caller, memory_id: MemoryId) -> Result<(), ApiError> {
+    let user_id = caller.user_id;
+    unless_gone(submit(caller, Change::Forget { user_id, memory_id }).await)
+}
+
+/// Forgets all.
+pub async fn forget_all_memories(caller: &Caller) -> Result<(), ApiError> {
+    let user_id = caller.user_id;
+    Ok(submit(caller, Change::ForgetAll { user_id }).await?)
+}
+
+/// Remembers something again that was forgotten by mistake.
+pub async fn restore_memory(caller: &Caller, memory: Memory) -> Result<(), ApiError> {
+    let limits = &caller.app.settings.limits;
+    if memory.text.trim().is_empty() || memory.text.len() > limits.memory_bytes {
+        return Err(ApiError::new(
+            ErrorCode::BadRequest,
+            "This is not something that was remembered. Nothing was changed.",
+        ));
+    }
+    let change = Change::Remember {
+        user_id: caller.user_id,
+        memory,
+        limit: limits.memories,
+    };
+    Ok(submit(caller, change).await?)
+}
+
+/// Makes a token that is taken for so many days, or until it is revoked.
+pub async fn make_token(caller: &Caller, name: &str, days: Option<u32>) -> Result<NewToken, ApiError> {
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    let limits = &caller.app.settings.limits;
+    if name.is_empty() || name.chars().count() > limits.title_characters {
+        let most = limits.title_characters;
+        let message = format!("A token’s name has 1 to {most} characters. No token was made.");
+        return Err(ApiError::new(ErrorCode::BadRequest, message));
+    }
+    if days.is_some_and(|days| days == 0 || days > LONGEST_DAYS) {
+        let message =
+            format!("A token lasts 1 to {LONGEST_DAYS} days, or until it is revoked. No token was made.");
+        return Err(ApiError::new(ErrorCode::BadRequest, message));
+    }
+    let (token, hash, beginning) = tokens::make()?;
+    let created_at = clock::now();
+    let change = Change::AddToken {
+        user_id: caller.user_id,
+        token: ApiToken {
+            id: TokenId::new(),
+            name,
+            beginning,
+            created_at,
+            expires_at: days.map(|days| Timestamp(created_at.0 + i64::from(days) * MS_PER_DAY)),
+            last_used_at: None,
+        },
+        hash,
+        limit: limits.api_tokens,
+    };
+    submit(caller, change).await?;
+    Ok(NewToken(token))
+}
+
+/// A token is not taken any more, and what goes on with it ends.
+pub async fn revoke_token(caller: &Caller, token_id: TokenId) -> Result<(), ApiError> {
+    let user_id = caller.user_id;
+    unless_gone(submit(caller, Change::RevokeToken { user_id, token_id }).await)?;
+    caller.app.tokens.revoked(token_id);
+    Ok(())
+}
+
+async fn submit(caller: &Caller, change: Change) -> Result<(), JournalError> {
+    caller.app.journal.submit(change).await.map(drop)
+}
+
+/// What somebody wants to be gone may be gone.
+fn unless_gone(outcome: Result<(), JournalError>) -> Result<(), ApiError> {
+    match outcome {
+        Err(JournalError::Refused(Refusal::NotFound)) => Ok(()),
+        outcome => Ok(outcome?),
+    }
+}

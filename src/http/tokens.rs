@@ -1,0 +1,259 @@
+//! API tokens: how they are made, and who a request with one is.
+//!
+//! A token is 256 random bits. Parlor keeps its SHA-256 and shows it once; whoever reads the database can't use what is in it.
+
+use std::{
+    collections::HashMap,
+    future::pending,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use axum::http::{HeaderMap, HeaderValue, header};
+use ring::{
+    digest::{SHA256, digest},
+    rand::{SecureRandom, SystemRandom},
+};
+use tokio::{sync::watch, time::sleep};
+
+use crate::{
+    api::{ApiError, ErrorCode},
+    clock,
+    journal::Journal,
+    protocol::{ApiToken, Timestamp, TokenId, UserId},
+    storage::{Change, Storage, TokenHash},
+};
+
+/// What tokens begin with, so that who finds one knows what it is.
+const PREFIX: &str = "parlor_";
+
+/// How much of a token is random, in bytes; it is written as hexadecimal digits.
+const RANDOM: usize = 32;
+
+/// How many characters of a token are kept, to tell it from others. The rest is far more than can be guessed.
+const BEGINNING: usize = PREFIX.len() + 6;
+
+/// How exactly it is known when a token was last used.
+const USE_NOTED_MS: i64 = 60_000;
+
+/// A request's token, which was taken.
+#[derive(Clone, Debug)]
+pub struct Access {
+    pub user_id: UserId,
+    hash: TokenHash,
+    expires_at: Option<Timestamp>,
+}
+
+/// Ready when an access has ended.
+pub type Ended = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Checks tokens, and notes that they are used.
+pub struct Tokens {
+    storage: Arc<dyn Storage>,
+    journal: Journal,
+    /// When the use of a token was last written down, by this process.
+    noted: Mutex<HashMap<TokenId, Timestamp>>,
+    /// Counts the tokens that were revoked.
+    revoked: watch::Sender<u64>,
+}
+
+impl Tokens {
+    pub fn new(storage: Arc<dyn Storage>, journal: Journal) -> Self {
+        Self {
+            storage,
+            journal,
+            noted: Mutex::default(),
+            revoked: watch::Sender::new(0),
+        }
+    }
+
+    /// The token of a request; nothing if it has no `Authorization`.
+    ///
+    /// # Errors
+    ///
+    /// If what is there is anything but one token that is taken: who shows something false is nobody, not the local user.
+    pub async fn check(&self, headers: &HeaderMap) -> Result<Option<Access>, ApiError> {
+        let mut values = headers.get_all(header::AUTHORIZATION).iter();
+        let (first, second) = (values.next(), values.next());
+        let Some(value) = first else { return Ok(None) };
+        if second.is_some() {
+            return Err(refused("The request has more than one Authorization."));
+        }
+        let Some(hash) = bearer(value).and_then(hash) else {
+            return Err(refused(
+                "Authorization must be “Bearer” and an API token, as Parlor’s settings make them.",
+            ));
+        };
+        match self.storage.api_token(&hash).await? {
+            Some((_, token)) if token.has_expired(clock::now()) => Err(refused(
+                "This API token has expired. Make a new one in Parlor’s settings.",
+            )),
+            Some((user_id, token)) => {
+                self.note_use(user_id, &token);
+                Ok(Some(Access {
+                    user_id,
+                    hash,
+                    expires_at: token.expires_at,
+                }))
+            }
+            None => Err(refused(
+                "There is no such API token. It may have been revoked; Parlor’s settings have those that there are.",
+            )),
+        }
+    }
+
+    /// Writes down that a token is used, now and then. Nobody waits for it: storage in trouble is no reason not to answer.
+    fn note_use(&self, user_id: UserId, token: &ApiToken) {
+        let now = clock::now();
+        {
+            let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+            let last = noted.get(&token.id).copied().max(token.last_used_at);
+            if last.is_some_and(|last| now.0 - last.0 < USE_NOTED_MS) {
+                return;
+            }
+            noted.insert(token.id, now);
+        }
+        let (journal, token_id) = (self.journal.clone(), token.id);
+        tokio::spawn(async move {
+            if let Err(error) = journal.submit(Change::UseToken { user_id, token_id }).await {
+                tracing::debug!(%error, "the use of a token is not noted");
+            }
+        });
+    }
+
+    /// A token was revoked: what goes on with it ends.
+    pub fn revoked(&self, token_id: TokenId) {
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.remove(&token_id);
+        self.revoked.send_modify(|count| *count += 1);
+    }
+
+    /// When what was begun with an access has to end. Never, without one.
+    pub fn ended(self: &Arc<Self>, access: Option<Access>) -> Ended {
+        let Some(access) = access else {
+            return Box::pin(pending());
+        };
+        let tokens = self.clone();
+        let mut revoked = self.revoked.subscribe();
+        Box::pin(async move {
+            // It may have been revoked since it was checked. What can't be read is no reason to go on.
+            while matches!(tokens.storage.api_token(&access.hash).await, Ok(Some(_))) {
+                tokio::select! {
+                    changed = revoked.changed() => if changed.is_err() { return },
+                    () = expiry(access.expires_at) => return,
+                }
+            }
+        })
+    }
+}
+
+async fn expiry(at: Option<Timestamp>) {
+    match at {
+        Some(at) => {
+            let left = at.0.saturating_sub(clock::now().0);
+            sleep(Duration::from_millis(u64::try_from(left).unwrap_or_default())).await;
+        }
+        None => pending().await,
+    }
+}
+
+/// A new token, what is kept of it, and its first characters.
+pub fn make() -> Result<(String, TokenHash, String), ApiError> {
+    let mut random = [0_u8; RANDOM];
+    SystemRandom::new().fill(&mut random).map_err(|_| {
+        tracing::error!("the system has no random bytes for a token");
+        ApiError::new(
+            ErrorCode::Internal,
+            "This system gave no random bytes to make a token of. None was made.",
+        )
+    })?;
+    let digits: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let token = format!("{PREFIX}{digits}");
+    let beginning = token[..BEGINNING].to_owned();
+    let hash = sha256(&token);
+    Ok((token, hash, beginning))
+}
+
+/// Whether a request comes with what looks like a token.
+pub fn is_with(headers: &HeaderMap) -> bool {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    values.any(|value| bearer(value).is_some_and(|token| token.starts_with(PREFIX)))
+}
+
+/// A token is not taken.
+pub fn refused(why: &str) -> ApiError {
+    ApiError::new(ErrorCode::Unauthorized, why)
+}
+
+/// What follows the word `Bearer`, which may be written in any way.
+fn bearer(value: &HeaderValue) -> Option<&str> {
+    let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+    scheme
+        .eq_ignore_ascii_case("bearer")
+        .then(|| token.trim_matches(' '))
+}
+
+/// What is kept of a token; nothing if it can't be one.
+fn hash(token: &str) -> Option<TokenHash> {
+    let digits = token.strip_prefix(PREFIX)?;
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    (digits.len() == 2 * RANDOM && digits.as_bytes().iter().all(is_digit)).then(|| sha256(token))
+}
+
+fn sha256(token: &str) -> TokenHash {
+    let mut hash = TokenHash([0; 32]);
+    hash.0.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
+    hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_known_by_its_hash_and_by_nothing_less() {
+        let (token, kept, beginning) = make().unwrap();
+        assert_eq!(token.len(), PREFIX.len() + 64);
+        assert!(token.starts_with(&beginning) && beginning.len() < token.len() / 4);
+        assert_eq!(hash(&token), Some(kept));
+        assert_ne!(hash(&make().unwrap().0), Some(kept), "no two are the same");
+        for other in [
+            token[..token.len() - 1].to_owned(),
+            format!("{token}0"),
+            token.to_uppercase(),
+            token.replace("parlor_", ""),
+            format!(" {token}"),
+            String::new(),
+        ] {
+            assert_eq!(hash(&other), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn the_hash_is_the_standards() {
+        // FIPS 180-2, appendix B.1.
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        let hash: String = sha256("abc").0.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hash, expected);
+    }
+
+    #[test]
+    fn a_bearer_is_read_as_the_standard_has_it() {
+        let cases = [
+            ("Bearer parlor_1", Some("parlor_1")),
+            ("bearer  parlor_1 ", Some("parlor_1")),
+            ("BEARER parlor_1", Some("parlor_1")),
+            ("Basic parlor_1", None),
+            ("parlor_1", None),
+            ("Bearer", None),
+            ("", None),
+        ];
+        for (value, token) in cases {
+            let header = HeaderValue::from_str(value).unwrap();
+            assert_eq!(bearer(&header), token, "{value:?}");
+            let headers = HeaderMap::from_iter([(header::AUTHORIZATION, header)]);
+            assert_eq!(is_with(&headers), token.is_some(), "{value:?}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Articles that were seen lately. They are PubMed's, and the same for everybody.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use crate::protocol::literature::Article;
+
+/// How many there are at most: some ten megabytes, if all had long abstracts.
+const MOST: usize = 2000;
+
+#[derive(Debug, Default)]
+pub(super) struct Known(Mutex<Articles>);
+
+#[derive(Debug, Default)]
+struct Articles {
+    by_pmid: HashMap<String, (Article, Option<Vec<String>>)>,
+    /// The first to be forgotten first.
+    order: VecDeque<String>,
+}
+
+impl Known {
+    pub fn article(&self, pmid: &str) -> Option<Article> {
+        self.lock().by_pmid.get(pmid).map(|(article, _)| article.clone())
+    }
+
+    /// The abstract's paragraphs, if it is known whether there is one.
+    pub fn summary(&self, pmid: &str) -> Option<Vec<String>> {
+        self.lock().by_pmid.get(pmid)?.1.clone()
+    }
+
+    pub fn learn(&self, article: Article) {
+        let mut known = self.lock();
+        if let Some((old, _)) = known.by_pmid.get_mut(&article.pmid) {
+            *old = article;
+            return;
+        }
+        if known.order.len() >= MOST
+            && let Some(oldest) = known.order.pop_front()
+        {
+            known.by_pmid.remove(&oldest);
+        }
+        known.order.push_back(article.pmid.clone());
+        known.by_pmid.insert(article.pmid.clone(), (article, None));
+    }
+
+    /// The abstract of an article that is known.
+    pub fn learn_summary(&self, pmid: &str, paragraphs: Vec<String>) {
+        if let Some((_, summary)) = self.lock().by_pmid.get_mut(pmid) {
+            *summary = Some(paragraphs);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Articles> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_are_forgotten() {
+        let known = Known::default();
+        for number in 0..=MOST {
+            known.learn(Article {
+                pmid: number.to_string(),
+                ..Article::default()
+            });
+        }
+        assert!(known.article("0").is_none());
+        assert!(known.article("1").is_some());
+        assert_eq!(known.lock().by_pmid.len(), MOST);
+        assert_eq!(known.summary("1"), None);
+        known.learn_summary("1", vec!["What it says.".into()]);
+        assert_eq!(known.summary("1"), Some(vec!["What it says.".into()]));
+    }
+}

@@ -1,0 +1,115 @@
+//! What the model can do on the page *Literature*: keep an article, which the person must allow, and see what is kept.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Literature, LiteratureError, context::one_line};
+use crate::tools::{Call, Registry, Tool, ToolError, ToolResult};
+
+/// How many saved articles the model is told of at a time.
+const MOST_LISTED: usize = 50;
+
+impl Literature {
+    /// Adds the tools of the page.
+    pub fn add_tools(&self, registry: Registry) -> Registry {
+        registry
+            .with_scoped(SaveArticle(self.clone()))
+            .with_scoped(ListSavedArticles(self.clone()))
+    }
+}
+
+impl From<LiteratureError> for ToolError {
+    fn from(error: LiteratureError) -> Self {
+        Self::new(error)
+    }
+}
+
+struct SaveArticle(Literature);
+
+#[derive(Deserialize, JsonSchema)]
+pub struct ToSave {
+    /// The article's PMID, a number.
+    pmid: String,
+    /// Why it matters, in a sentence or two, for the person to read later. Leave it out if there is nothing to say.
+    note: Option<String>,
+}
+
+impl Tool for SaveArticle {
+    type Input = ToSave;
+
+    const NAME: &'static str = "save_article";
+    const DESCRIPTION: &'static str = "Puts an article of PubMed among the person's saved articles, by its PMID. The person is asked before it \
+         happens. Use it when they want an article kept.";
+    const LABEL: &'static str = "Saving an article";
+    const DONE: &'static str = "Saved an article";
+    const IS_IDEMPOTENT: bool = true;
+    const NEEDS_APPROVAL: bool = true;
+
+    /// What it is called, if it was on a screen lately.
+    fn detail(&self, input: &ToSave) -> Option<String> {
+        let pmid = &input.pmid;
+        let known = self.0.0.known.article(pmid);
+        Some(known.map_or_else(
+            || format!("PMID {pmid}"),
+            |article| format!("{} (PMID {pmid})", article.title),
+        ))
+    }
+
+    async fn run(&self, input: ToSave, call: Call) -> Result<ToolResult, ToolError> {
+        let note = input.note.unwrap_or_default();
+        let article = self.0.save(call.user_id, &input.pmid, &note, None).await?;
+        Ok(format!("It is among the saved articles now: {}", one_line(&article)).into())
+    }
+}
+
+struct ListSavedArticles(Literature);
+
+#[derive(Deserialize, JsonSchema)]
+pub struct ToList {
+    /// Words that must be in the title, the authors, the journal or the note. Without it, all are listed.
+    filter: Option<String>,
+}
+
+impl Tool for ListSavedArticles {
+    type Input = ToList;
+
+    const NAME: &'static str = "list_saved_articles";
+    const DESCRIPTION: &'static str =
+        "Lists the articles that the person has saved, newest first, with their notes.";
+    const LABEL: &'static str = "Looking at the saved articles";
+    const DONE: &'static str = "Looked at the saved articles";
+    const IS_IDEMPOTENT: bool = true;
+
+    fn detail(&self, input: &ToList) -> Option<String> {
+        input.filter.clone()
+    }
+
+    async fn run(&self, input: ToList, call: Call) -> Result<ToolResult, ToolError> {
+        let library = self.0.library(call.user_id).await?;
+        let words = input.filter.unwrap_or_default();
+        let found: Vec<_> = library
+            .articles
+            .iter()
+            .filter(|saved| saved.has(&words))
+            .collect();
+        let mut lines: Vec<String> = found
+            .iter()
+            .take(MOST_LISTED)
+            .map(|saved| match saved.note.as_str() {
+                "" => one_line(&saved.article),
+                note => format!("{} Note: {note}", one_line(&saved.article)),
+            })
+            .collect();
+        match found.len() {
+            0 => lines.push("There are none.".into()),
+            many if many > MOST_LISTED => {
+                lines.push(format!(
+                    "{} more are not listed: use the filter.",
+                    many - MOST_LISTED
+                ));
+            }
+            _ => {}
+        }
+        Ok(lines.join("\n").into())
+    }
+}

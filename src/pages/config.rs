@@ -1,0 +1,177 @@
+//! What a page is to the assistant: who it is there, and what it can do there, by tab and subtab.
+
+use super::{
+    actions::{self, ClientAction},
+    payload_config::{self, PayloadConfig},
+};
+
+/// A page, as the assistant knows it.
+#[derive(Debug)]
+pub struct Page {
+    /// What requests call it.
+    pub name: &'static str,
+    /// Who the assistant is there.
+    pub identity: &'static str,
+    /// What there is on all of it.
+    pub scope: Scope,
+    pub tabs: &'static [Tab],
+}
+
+/// A part of a page, of which one is shown at a time.
+#[derive(Debug)]
+pub struct Tab {
+    pub name: &'static str,
+    pub scope: Scope,
+    pub subtabs: &'static [Subtab],
+}
+
+/// A part of a tab.
+#[derive(Debug)]
+pub struct Subtab {
+    pub name: &'static str,
+    pub scope: Scope,
+}
+
+/// What there is in a place beside what there is everywhere.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope {
+    /// Tools, by the names that the registry knows them by.
+    pub tools: &'static [&'static str],
+    /// What the model may write for the panel.
+    pub payloads: &'static [&'static PayloadConfig],
+    /// What the page does when the person presses a button.
+    pub actions: &'static [&'static ClientAction],
+}
+
+/// What there is everywhere. Tools are the registry's to offer.
+const EVERYWHERE: Scope = Scope {
+    tools: &[],
+    payloads: &payload_config::EVERYWHERE,
+    actions: &actions::EVERYWHERE,
+};
+
+impl Scope {
+    /// Nothing more than there is anyway.
+    pub const NOTHING: Self = Self {
+        tools: &[],
+        payloads: &[],
+        actions: &[],
+    };
+}
+
+/// What there is where a person is: everywhere, on the page, in its tab and in its subtab, without repeats.
+#[derive(Debug)]
+pub struct Here {
+    pub page: &'static Page,
+    pub tools: Vec<&'static str>,
+    pub payloads: Vec<&'static PayloadConfig>,
+    pub actions: Vec<&'static ClientAction>,
+}
+
+impl Page {
+    /// The tab of this name.
+    pub fn tab(&self, name: &str) -> Option<&'static Tab> {
+        self.tabs.iter().find(|tab| tab.name == name)
+    }
+
+    /// What there is on the page, in a tab and a subtab of it. What it does not have adds nothing.
+    pub fn here(&'static self, tab: Option<&str>, subtab: Option<&str>) -> Here {
+        let tab = tab.and_then(|name| self.tab(name));
+        let subtab = tab.zip(subtab).and_then(|(tab, name)| tab.subtab(name));
+        let scopes = [
+            Some(EVERYWHERE),
+            Some(self.scope),
+            tab.map(|tab| tab.scope),
+            subtab.map(|subtab| subtab.scope),
+        ];
+        let scopes: Vec<Scope> = scopes.into_iter().flatten().collect();
+        let of = || scopes.iter();
+        Here {
+            page: self,
+            tools: once(of().flat_map(|scope| scope.tools), |name| name),
+            payloads: once(of().flat_map(|scope| scope.payloads), |config| {
+                config.payload_type
+            }),
+            actions: once(of().flat_map(|scope| scope.actions), |action| action.name),
+        }
+    }
+}
+
+/// Each once, by its name: the first.
+fn once<T: Copy + 'static>(
+    all: impl Iterator<Item = &'static T>,
+    name: impl Fn(&T) -> &'static str,
+) -> Vec<T> {
+    let mut once: Vec<T> = Vec::new();
+    for thing in all {
+        if !once.iter().any(|known| name(known) == name(thing)) {
+            once.push(*thing);
+        }
+    }
+    once
+}
+
+impl Tab {
+    /// The subtab of this name.
+    pub fn subtab(&self, name: &str) -> Option<&'static Subtab> {
+        self.subtabs.iter().find(|subtab| subtab.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        payload_config::{QUERY_SUGGESTION, TABLE},
+        *,
+    };
+
+    const fn tools(tools: &'static [&'static str]) -> Scope {
+        Scope {
+            tools,
+            ..Scope::NOTHING
+        }
+    }
+
+    static DESK: Page = Page {
+        name: "desk",
+        identity: "You tidy up.",
+        scope: Scope {
+            payloads: &[&QUERY_SUGGESTION, &TABLE],
+            ..tools(&["sweep"])
+        },
+        tabs: &[
+            Tab {
+                name: "drawers",
+                scope: tools(&["open", "sweep"]),
+                subtabs: &[Subtab {
+                    name: "left",
+                    scope: tools(&["sort"]),
+                }],
+            },
+            Tab {
+                name: "top",
+                scope: Scope::NOTHING,
+                subtabs: &[],
+            },
+        ],
+    };
+
+    #[test]
+    fn what_there_is_in_a_place_is_that_of_its_page_its_tab_and_its_subtab() {
+        let cases: [(Option<&str>, Option<&str>, &[&str]); 6] = [
+            (None, None, &["sweep"]),
+            (Some("top"), None, &["sweep"]),
+            (Some("drawers"), None, &["sweep", "open"]),
+            (Some("drawers"), Some("left"), &["sweep", "open", "sort"]),
+            (Some("top"), Some("left"), &["sweep"]),
+            (None, Some("left"), &["sweep"]),
+        ];
+        for (tab, subtab, tools) in cases {
+            let here = DESK.here(tab, subtab);
+            assert_eq!(here.tools, tools, "{tab:?} {subtab:?}");
+            let payloads: Vec<&str> = here.payloads.iter().map(|config| config.payload_type).collect();
+            assert_eq!(payloads, ["text_document", "table", "chart", "query_suggestion"]);
+            assert_eq!(here.actions.len(), actions::EVERYWHERE.len());
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! A chart that the model writes.
+
+use schemars::JsonSchema;
+
+use super::{PayloadConfig, as_it_is, fitting};
+use crate::tools::schema;
+
+/// Numbers as a picture.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it stands for its schema")]
+struct Written {
+    title: Option<String>,
+    kind: Kind,
+    /// What is written below, from left to right.
+    x: Vec<String>,
+    series: Vec<Series>,
+}
+
+#[derive(JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "it stands for its schema")]
+enum Kind {
+    Bar,
+    Line,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it stands for its schema")]
+struct Series {
+    name: Option<String>,
+    /// A number for each of `x`; null where it is not known.
+    values: Vec<Option<f64>>,
+}
+
+/// A comparison, or how something has gone.
+pub const CHART: PayloadConfig = PayloadConfig {
+    payload_type: "chart",
+    marker: "CHART:",
+    instructions: "A chart, for numbers that say more as a picture; \"kind\" is \"bar\" or \"line\":\n\
+                   CHART: {\"title\": \"Sales\", \"kind\": \"line\", \"x\": [\"2022\", \"2023\"], \"series\": [{\"name\": \"Tea\", \"values\": [4, 6.5]}]}",
+    writing: "Drawing a chart...",
+    parse: |data| fitting("chart", data),
+    schema: schema::of::<Written>,
+    revise: None,
+    as_written: as_it_is,
+};

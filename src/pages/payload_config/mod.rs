@@ -1,0 +1,152 @@
+//! What the model may write for the panel, besides its text: for each type a marker, what the model is told of it, what has to
+//! follow the marker, and what is kept of that.
+//!
+//! Those of [`EVERYWHERE`] belong to every page; a page names others of its own. How a type looks is in [`payloads`](crate::payloads).
+
+mod chart;
+mod document;
+mod query;
+mod table;
+
+use serde_json::Value;
+
+use crate::{
+    agent::control::{Marker, ParsePayload},
+    payloads,
+    protocol::Payload,
+};
+
+pub use self::{chart::CHART, document::DOCUMENT, query::QUERY_SUGGESTION, table::TABLE};
+
+/// A type of payload that the model may write.
+#[derive(Debug)]
+pub struct PayloadConfig {
+    /// Such as `table`.
+    pub payload_type: &'static str,
+    /// What stands before the JSON: a word that nobody writes otherwise, such as `TABLE:`.
+    pub marker: &'static str,
+    /// When to write one and how, with an example on a line of its own.
+    pub instructions: &'static str,
+    /// What the person is told while it is written.
+    pub writing: &'static str,
+    /// The data, if they fit the type.
+    pub parse: ParsePayload,
+    /// The JSON schema of what is to be written.
+    pub schema: fn() -> Value,
+    /// A new version of an earlier payload, which what was written names as its `id`: the data of both together. Types that have
+    /// no versions take no `id`.
+    pub revise: Option<fn(written: &Value, id: &str, earlier: &Value) -> Value>,
+    /// Kept data as they were written, for the model to see again.
+    pub as_written: fn(&Value) -> Value,
+}
+
+/// What the model may write on every page.
+pub const EVERYWHERE: [&PayloadConfig; 3] = [&DOCUMENT, &TABLE, &CHART];
+
+impl PayloadConfig {
+    /// What the agent looks for.
+    pub fn as_marker(&self) -> Marker {
+        Marker {
+            marker: self.marker.into(),
+            kind: self.payload_type.into(),
+            parse: self.parse,
+        }
+    }
+
+    /// What the model wrote to make this payload.
+    pub fn written_again(&self, payload: &Payload) -> Option<String> {
+        let data: Value = serde_json::from_str(payload.data.as_str()).ok()?;
+        Some(format!("{} {}", self.marker, (self.as_written)(&data)))
+    }
+}
+
+/// What the model is told of these types.
+pub fn instructions(configs: &[&PayloadConfig]) -> String {
+    let mut text = String::from(
+        "You can show the person things in a panel beside the conversation. Write the marker and JSON where it belongs in your \
+         answer, outside of code; the person sees a card there instead, and not the JSON. Do not repeat in words what is in it.",
+    );
+    for config in configs {
+        text.push_str("\n\n");
+        text.push_str(config.instructions);
+    }
+    text
+}
+
+/// The data as they are, if they can be shown as this type.
+fn fitting(kind: &str, data: &Value) -> Result<Value, String> {
+    if payloads::fits(kind, data) {
+        Ok(data.clone())
+    } else {
+        Err(format!("this is no {kind}"))
+    }
+}
+
+fn as_it_is(data: &Value) -> Value {
+    data.clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::control::{ControlFilter, DEFAULT_LIMIT, Item};
+
+    fn all() -> Vec<&'static PayloadConfig> {
+        EVERYWHERE.into_iter().chain([&QUERY_SUGGESTION]).collect()
+    }
+
+    #[test]
+    fn what_the_model_is_told_to_write_is_what_is_understood_and_can_be_shown() {
+        for config in all() {
+            let markers = all().into_iter().map(PayloadConfig::as_marker).collect();
+            let mut filter = ControlFilter::new(markers, DEFAULT_LIMIT);
+            let mut items = Vec::new();
+            let examples: Vec<&str> = config
+                .instructions
+                .lines()
+                .filter(|line| line.starts_with(config.marker))
+                .collect();
+            assert!(!examples.is_empty(), "{}", config.marker);
+            for example in &examples {
+                filter.push(&format!("{example}\n"), &mut items);
+            }
+            filter.finish(&mut items);
+            assert_eq!(items.len(), examples.len(), "{items:?}");
+            for item in items {
+                let Item::Payload { kind, data, .. } = item else {
+                    panic!("{item:?}")
+                };
+                assert_eq!(kind, config.payload_type);
+                assert!(payloads::fits(&kind, &data), "{kind} {data}");
+                let required = (config.schema)()["required"].clone();
+                for field in required.as_array().expect("something is required") {
+                    assert!(data.get(field.as_str().unwrap()).is_some(), "{field} {data}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_kept_reads_back_as_it_was_written() {
+        for config in all() {
+            let line = config
+                .instructions
+                .lines()
+                .find(|line| line.starts_with(config.marker))
+                .unwrap();
+            let written: Value = serde_json::from_str(line[config.marker.len()..].trim()).unwrap();
+            let data = (config.parse)(&written).unwrap();
+            assert_eq!((config.as_written)(&data), written, "{}", config.marker);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        for (config, odd) in all().into_iter().flat_map(|config| {
+            ["{}", "[]", r#"{"rows": 1, "x": [], "text": 1, "query": " "}"#].map(|odd| (config, odd))
+        }) {
+            let data = serde_json::from_str(odd).unwrap();
+            assert!((config.parse)(&data).is_err(), "{} {odd}", config.marker);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! A query that the model proposes: for pages that have something to search.
+
+use schemars::JsonSchema;
+use serde_json::Value;
+
+use super::{PayloadConfig, as_it_is, fitting};
+use crate::tools::schema;
+
+/// A query, and perhaps why.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it stands for its schema")]
+struct Written {
+    /// As it is typed into the search.
+    query: String,
+    /// Why it is better, in a sentence or two, as Markdown.
+    explanation: Option<String>,
+}
+
+/// A query that the person may accept into the page's search, or reject.
+pub const QUERY_SUGGESTION: PayloadConfig = PayloadConfig {
+    payload_type: "query_suggestion",
+    marker: "QUERY_SUGGESTION:",
+    instructions: "A query for the search of this page. The person may accept it, and it is put into the search box, or reject it:\n\
+                   QUERY_SUGGESTION: {\"query\": \"asthma[mesh] AND 2024[pdat]\", \"explanation\": \"Only articles of this year.\"}",
+    writing: "Writing a query...",
+    parse: |data: &Value| fitting("query_suggestion", data),
+    schema: schema::of::<Written>,
+    revise: None,
+    as_written: as_it_is,
+};

@@ -1,0 +1,31 @@
+//! A table that the model writes.
+
+use schemars::JsonSchema;
+use serde_json::Value;
+
+use super::{PayloadConfig, as_it_is, fitting};
+use crate::tools::schema;
+
+/// Rows of cells.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it stands for its schema")]
+struct Written {
+    title: Option<String>,
+    /// The columns' names.
+    columns: Vec<String>,
+    /// Each row has a cell for each column: a text, a number, true, false or null.
+    rows: Vec<Vec<Value>>,
+}
+
+/// Data of more rows than one reads in a text.
+pub const TABLE: PayloadConfig = PayloadConfig {
+    payload_type: "table",
+    marker: "TABLE:",
+    instructions: "A table, if it has more rows than one reads in a text (small ones belong into the text, as Markdown):\n\
+                   TABLE: {\"title\": \"Rivers\", \"columns\": [\"Name\", \"Length (km)\"], \"rows\": [[\"Nile\", 6650], [\"Rhine\", 1233]]}",
+    writing: "Writing a table...",
+    parse: |data| fitting("table", data),
+    schema: schema::of::<Written>,
+    revise: None,
+    as_written: as_it_is,
+};

@@ -1,0 +1,261 @@
+//! The pages that there are, and a request's place among them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{CHAT, Here, Page};
+use crate::{
+    protocol::{PageContext, UserId},
+    storage::{Looking, StorageError},
+};
+
+/// Loads what a person is looking at.
+#[async_trait]
+pub trait ContextBuilder: Send + Sync {
+    /// What the model is told of it. Whatever the ids name must be the user's, or everybody's.
+    ///
+    /// # Errors
+    ///
+    /// If something that the context names is not there.
+    async fn build(&self, user_id: UserId, context: &PageContext) -> Result<Built, ContextError>;
+}
+
+/// What the model is told of what a person is looking at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Built {
+    /// What is there. What others have written stands in it [fenced](super::fenced).
+    pub text: String,
+    /// What the person wants of the assistant there.
+    pub instructions: String,
+}
+
+/// What is wrong with what a request says of where the person is.
+#[derive(Debug, thiserror::Error)]
+pub enum ContextError {
+    #[error("There is no page “{page}”. The pages are: {pages}.")]
+    UnknownPage { page: String, pages: String },
+    #[error("The page {page} has no tab “{tab}”. Its tabs are: {tabs}.")]
+    UnknownTab {
+        page: &'static str,
+        tab: String,
+        tabs: String,
+    },
+    #[error("The tab {tab} has no subtab “{subtab}”. Its subtabs are: {subtabs}.")]
+    UnknownSubtab {
+        tab: &'static str,
+        subtab: String,
+        subtabs: String,
+    },
+    /// In words for the person, as a sentence.
+    #[error("{0}")]
+    NotThere(String),
+    #[error("The context has {length} bytes; Parlor takes {limit} (setting limits.context_bytes).")]
+    TooLarge { length: usize, limit: usize },
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// All pages.
+#[derive(Clone)]
+pub struct Pages {
+    pages: Vec<(&'static Page, Option<Arc<dyn ContextBuilder>>)>,
+    /// The most bytes that a context may have.
+    limit: usize,
+}
+
+impl Pages {
+    /// The chat alone.
+    pub fn new(limit: usize) -> Self {
+        Self {
+            pages: vec![(&CHAT, None)],
+            limit,
+        }
+    }
+
+    /// Adds a page.
+    pub fn with(mut self, page: &'static Page, builder: Arc<dyn ContextBuilder>) -> Self {
+        self.pages.push((page, Some(builder)));
+        self
+    }
+
+    /// Looks at what a person looks at.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such place, or something that is said to be open is not there.
+    pub async fn look(
+        &self,
+        user_id: UserId,
+        context: Option<&PageContext>,
+    ) -> Result<Option<Looking>, ContextError> {
+        let Some(context) = context else { return Ok(None) };
+        let length = serde_json::to_vec(context).map_or(0, |json| json.len());
+        if length > self.limit {
+            return Err(ContextError::TooLarge {
+                length,
+                limit: self.limit,
+            });
+        }
+        let Built { text, instructions } = match self.find(context)? {
+            Some(builder) => builder.build(user_id, context).await?,
+            None => Built::default(),
+        };
+        Ok(Some(Looking {
+            context: context.clone(),
+            text,
+            instructions,
+        }))
+    }
+
+    /// What there is at a place; at one that is not known (any more), what there is everywhere.
+    pub fn resolve(&self, context: Option<&PageContext>) -> Here {
+        let found = context.and_then(|context| Some((self.page(&context.current_page)?.0, context)));
+        match found {
+            Some((page, context)) => {
+                page.here(context.active_tab.as_deref(), context.active_subtab.as_deref())
+            }
+            None => CHAT.here(None, None),
+        }
+    }
+
+    fn page(&self, name: &str) -> Option<&(&'static Page, Option<Arc<dyn ContextBuilder>>)> {
+        self.pages.iter().find(|(page, _)| page.name == name)
+    }
+
+    /// Who loads what is open at a place, if anybody has to.
+    fn find(&self, context: &PageContext) -> Result<Option<&dyn ContextBuilder>, ContextError> {
+        let Some((page, builder)) = self.page(&context.current_page) else {
+            return Err(ContextError::UnknownPage {
+                page: shortened(&context.current_page),
+                pages: listed(self.pages.iter().map(|(page, _)| page.name)),
+            });
+        };
+        if let Some(name) = &context.active_tab {
+            let tab = page.tab(name).ok_or_else(|| ContextError::UnknownTab {
+                page: page.name,
+                tab: shortened(name),
+                tabs: listed(page.tabs.iter().map(|tab| tab.name)),
+            })?;
+            if let Some(name) = &context.active_subtab
+                && tab.subtab(name).is_none()
+            {
+                return Err(ContextError::UnknownSubtab {
+                    tab: tab.name,
+                    subtab: shortened(name),
+                    subtabs: listed(tab.subtabs.iter().map(|subtab| subtab.name)),
+                });
+            }
+        }
+        Ok(builder.as_deref())
+    }
+}
+
+fn listed(names: impl Iterator<Item = &'static str>) -> String {
+    let names: Vec<&str> = names.collect();
+    if names.is_empty() {
+        return "none".into();
+    }
+    names.join(", ")
+}
+
+/// Enough of a name to know it by.
+fn shortened(name: &str) -> String {
+    name.chars().take(60).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pages::LITERATURE;
+
+    struct Nothing;
+
+    #[async_trait]
+    impl ContextBuilder for Nothing {
+        async fn build(&self, _: UserId, context: &PageContext) -> Result<Built, ContextError> {
+            match &context.article_id {
+                Some(id) => Err(ContextError::NotThere(format!("There is no {id}."))),
+                None => Ok(Built {
+                    text: "Nothing is open.".into(),
+                    instructions: "Be quick.".into(),
+                }),
+            }
+        }
+    }
+
+    fn pages() -> Pages {
+        Pages::new(200).with(&LITERATURE, Arc::new(Nothing))
+    }
+
+    async fn refusal(context: PageContext) -> String {
+        let looked = pages().look(UserId::LOCAL, Some(&context)).await;
+        looked.expect_err("refused").to_string()
+    }
+
+    #[tokio::test]
+    async fn what_is_looked_at_is_kept_with_what_there_was() {
+        let context = PageContext {
+            active_tab: Some("saved".into()),
+            ..PageContext::of("literature")
+        };
+        let looking = pages().look(UserId::LOCAL, Some(&context)).await.unwrap();
+        let here = pages().resolve(Some(&context));
+        assert_eq!(here.tools, ["save_article", "list_saved_articles"]);
+        assert_eq!(
+            looking,
+            Some(Looking {
+                context,
+                text: "Nothing is open.".into(),
+                instructions: "Be quick.".into(),
+            })
+        );
+        assert_eq!(pages().look(UserId::LOCAL, None).await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn a_place_that_is_not_there_is_refused_with_the_names_of_those_that_are() {
+        let of = PageContext::of;
+        let tab = |page: &str, tab: &str| PageContext {
+            active_tab: Some(tab.into()),
+            ..of(page)
+        };
+        let subtab = PageContext {
+            active_subtab: Some("left".into()),
+            ..tab("literature", "saved")
+        };
+        let article = PageContext {
+            article_id: Some("11".into()),
+            ..of("literature")
+        };
+        for (context, words) in [
+            (
+                of("reports"),
+                "There is no page “reports”. The pages are: chat, literature.",
+            ),
+            (
+                tab("literature", "top"),
+                "The page literature has no tab “top”. Its tabs are: search, saved.",
+            ),
+            (
+                tab("chat", "top"),
+                "The page chat has no tab “top”. Its tabs are: none.",
+            ),
+            (
+                subtab,
+                "The tab saved has no subtab “left”. Its subtabs are: none.",
+            ),
+            (article, "There is no 11."),
+        ] {
+            assert_eq!(refusal(context).await, words);
+        }
+        let long = refusal(of(&"x".repeat(300))).await;
+        assert!(long.contains("limits.context_bytes"), "{long}");
+    }
+
+    #[test]
+    fn a_page_that_is_gone_is_the_chat() {
+        let here = pages().resolve(Some(&PageContext::of("reports")));
+        assert_eq!((here.page.name, here.tools.len()), ("chat", 0));
+    }
+}

@@ -1,0 +1,69 @@
+//! What a person is looking at while they ask: which page, and what is open on it.
+//!
+//! It names things and does not have them: what is in them is loaded by the server, which knows whose they are.
+
+use serde::{Deserialize, Serialize};
+
+use super::{StreamId, flat::Fields};
+
+/// A page and what is open on it. Fields that nobody knows are passed over.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields")]
+pub struct PageContext {
+    /// The page's name, such as `literature`.
+    pub current_page: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active_tab: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active_subtab: Option<String>,
+    /// What is searched for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// The page of what was found, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<usize>,
+    /// The articles on the screen, by their PMIDs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<String>,
+    /// The article that is open, by its PMID.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub article_id: Option<String>,
+    /// The stream of research that is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream_id: Option<StreamId>,
+}
+
+impl PageContext {
+    /// A page with nothing open.
+    pub fn of(page: &str) -> Self {
+        Self {
+            current_page: page.into(),
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_context_reads_back_and_what_nobody_knows_is_passed_over() {
+        let context = PageContext {
+            active_tab: Some("search".into()),
+            query: Some("asthma".into()),
+            page: Some(2),
+            results: vec!["11".into()],
+            article_id: Some("11".into()),
+            stream_id: Some(StreamId::new()),
+            ..PageContext::of("literature")
+        };
+        let json = serde_json::to_string(&context).unwrap();
+        assert_eq!(serde_json::from_str::<PageContext>(&json).unwrap(), context);
+        let foreign =
+            r#"{"current_page": "literature", "current_article": {"title": "Forged"}, "report_id": 7}"#;
+        let context: PageContext = serde_json::from_str(foreign).unwrap();
+        assert_eq!(context, PageContext::of("literature"));
+        assert!(serde_json::from_str::<PageContext>(r#"{"active_tab": "search"}"#).is_err());
+    }
+}

@@ -1,0 +1,240 @@
+//! A person's literature: articles that they keep, streams of research, and what is found elsewhere.
+//!
+//! [`Address`] is where on the page *Literature* one is. [`apply`] is the reducer: the same on the server's snapshots and in every tab.
+
+mod address;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::address::{Address, PATH, Tab};
+use super::{Position, StreamId, Timestamp};
+
+/// An article of a journal, as lists have it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Article {
+    /// Its number in PubMed.
+    pub pmid: String,
+    pub title: String,
+    pub authors: Vec<String>,
+    pub journal: String,
+    /// When it was published, as PubMed writes it: "2024 Mar 5".
+    pub published: String,
+    pub doi: Option<String>,
+}
+
+/// An article with its abstract.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FullArticle {
+    pub article: Article,
+    /// By paragraphs; empty if there is none.
+    pub summary: Vec<String>,
+    /// Why there is no abstract, if that is not because there is none.
+    pub problem: Option<String>,
+}
+
+/// An article that a person keeps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedArticle {
+    pub article: Article,
+    /// What the person has written about it.
+    pub note: String,
+    pub saved_at: Timestamp,
+}
+
+/// A query that is kept, with what the assistant is to mind there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResearchStream {
+    pub id: StreamId,
+    pub name: String,
+    pub query: String,
+    /// The person's own for this stream.
+    pub instructions: String,
+}
+
+/// All that a person keeps, as it stood at a position of the log.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Library {
+    /// Every event up to here is in this state; [`apply`] skips them.
+    pub as_of: Position,
+    /// What was saved last comes first.
+    pub articles: Vec<SavedArticle>,
+    /// By their names.
+    pub streams: Vec<ResearchStream>,
+}
+
+/// What was found, a page of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    pub query: String,
+    pub sort: Sort,
+    /// From 1.
+    pub page: usize,
+    /// How many pages can be had.
+    pub pages: usize,
+    pub total: u64,
+    pub articles: Vec<Article>,
+}
+
+/// Which articles come first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sort {
+    /// The best matches.
+    #[default]
+    Relevance,
+    /// The newest.
+    Date,
+}
+
+/// How a library has become another one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// An article is kept, or its note is another one.
+    ArticleSaved(SavedArticle),
+    ArticleRemoved(String),
+    /// A stream is new, or another one.
+    StreamKept(ResearchStream),
+    StreamDeleted(StreamId),
+}
+
+impl SavedArticle {
+    /// Whether all of these words are somewhere in it.
+    pub fn has(&self, words: &str) -> bool {
+        let Article {
+            pmid,
+            title,
+            authors,
+            journal,
+            published,
+            ..
+        } = &self.article;
+        let all = [title, journal, published, pmid, &self.note];
+        let text = [all.map(String::as_str).join(" "), authors.join(" ")].join(" ");
+        let text = text.to_lowercase();
+        let words = words.to_lowercase();
+        words.split_whitespace().all(|word| text.contains(word))
+    }
+}
+
+impl Library {
+    /// The saved article with this number.
+    pub fn saved(&self, pmid: &str) -> Option<&SavedArticle> {
+        self.articles.iter().find(|saved| saved.article.pmid == pmid)
+    }
+
+    pub fn stream(&self, id: StreamId) -> Option<&ResearchStream> {
+        self.streams.iter().find(|stream| stream.id == id)
+    }
+
+    /// Puts what came in any order into the one in which it is shown.
+    pub fn sort(&mut self) {
+        self.articles.sort_by(|a, b| {
+            let newest = b.saved_at.cmp(&a.saved_at);
+            newest.then_with(|| a.article.pmid.cmp(&b.article.pmid))
+        });
+        self.streams
+            .sort_by(|a, b| a.name.cmp(&b.name).then(a.id.cmp(&b.id)));
+    }
+}
+
+/// Applies a change that stands at a position of the log.
+pub fn apply(library: &mut Library, position: Position, change: Change) {
+    if position <= library.as_of {
+        return;
+    }
+    library.as_of = position;
+    match change {
+        Change::ArticleSaved(saved) => {
+            let pmid = &saved.article.pmid;
+            library.articles.retain(|other| other.article.pmid != *pmid);
+            library.articles.push(saved);
+        }
+        Change::ArticleRemoved(pmid) => library.articles.retain(|saved| saved.article.pmid != pmid),
+        Change::StreamKept(stream) => {
+            library.streams.retain(|other| other.id != stream.id);
+            library.streams.push(stream);
+        }
+        Change::StreamDeleted(id) => library.streams.retain(|stream| stream.id != id),
+    }
+    library.sort();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn saved(pmid: &str, at: i64) -> SavedArticle {
+        SavedArticle {
+            article: Article {
+                pmid: pmid.into(),
+                ..Article::default()
+            },
+            note: String::new(),
+            saved_at: Timestamp(at),
+        }
+    }
+
+    fn pmids(library: &Library) -> Vec<&str> {
+        let articles = library.articles.iter();
+        articles.map(|saved| saved.article.pmid.as_str()).collect()
+    }
+
+    #[test]
+    fn a_change_is_applied_once_and_the_newest_comes_first() {
+        let mut library = Library::default();
+        for (position, pmid) in [(1, "11"), (2, "12"), (2, "13")] {
+            apply(
+                &mut library,
+                Position(position),
+                Change::ArticleSaved(saved(pmid, position as i64)),
+            );
+        }
+        assert_eq!(pmids(&library), ["12", "11"]);
+        let mut noted = saved("11", 1);
+        noted.note = "Read this.".into();
+        apply(&mut library, Position(3), Change::ArticleSaved(noted.clone()));
+        assert_eq!(pmids(&library), ["12", "11"], "what is noted stays where it is");
+        assert_eq!(library.saved("11"), Some(&noted));
+        apply(&mut library, Position(4), Change::ArticleRemoved("12".into()));
+        assert_eq!(pmids(&library), ["11"]);
+    }
+
+    #[test]
+    fn an_article_is_found_by_words_from_anywhere_in_it() {
+        let mut article = saved("11", 1);
+        article.article.title = "Asthma in Übersee".into();
+        article.article.authors = vec!["Roe J".into()];
+        for (words, found) in [
+            ("", true),
+            ("übersee ROE", true),
+            (" 11 ", true),
+            ("asthma tea", false),
+        ] {
+            assert_eq!(article.has(words), found, "{words}");
+        }
+    }
+
+    #[test]
+    fn a_stream_is_there_once_under_its_newest_name() {
+        let mut library = Library::default();
+        let mut stream = ResearchStream {
+            id: StreamId::new(),
+            name: "B".into(),
+            query: "water".into(),
+            instructions: String::new(),
+        };
+        let other = ResearchStream {
+            id: StreamId::new(),
+            name: "C".into(),
+            ..stream.clone()
+        };
+        apply(&mut library, Position(1), Change::StreamKept(stream.clone()));
+        apply(&mut library, Position(2), Change::StreamKept(other.clone()));
+        stream.name = "D".into();
+        apply(&mut library, Position(3), Change::StreamKept(stream.clone()));
+        assert_eq!(library.streams, [other.clone(), stream]);
+        apply(&mut library, Position(4), Change::StreamDeleted(other.id));
+        assert_eq!(library.streams.len(), 1);
+    }
+}

@@ -1,0 +1,227 @@
+//! Where on the page *Literature* one is: its address, with all that is needed to be there again.
+
+use super::Sort;
+use crate::protocol::{PageContext, StreamId};
+
+/// Where the page is.
+pub const PATH: &str = "/literature";
+
+const SAVED: &str = "/saved";
+const ARTICLES: &str = "/articles/";
+
+/// What is searched, or looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tab {
+    /// PubMed.
+    #[default]
+    Search,
+    /// What is kept.
+    Saved,
+}
+
+/// A place on the page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    pub tab: Tab,
+    /// What is searched for, or which of the saved ones are shown.
+    pub query: String,
+    pub sort: Sort,
+    /// From 1.
+    pub page: usize,
+    /// The stream that was opened.
+    pub stream: Option<StreamId>,
+    /// The article that is open, by its PMID.
+    pub article: Option<String>,
+}
+
+impl Default for Address {
+    fn default() -> Self {
+        Self {
+            tab: Tab::default(),
+            query: String::new(),
+            sort: Sort::default(),
+            page: 1,
+            stream: None,
+            article: None,
+        }
+    }
+}
+
+impl Address {
+    /// The place that an address names, its query included; nothing if that is none on this page.
+    pub fn of(address: &str) -> Option<Self> {
+        let (path, parameters) = address.split_once('?').unwrap_or((address, ""));
+        let rest = path.strip_prefix(PATH)?.trim_end_matches('/');
+        let mut place = Self::default();
+        match rest {
+            "" => {}
+            SAVED => place.tab = Tab::Saved,
+            rest => {
+                let pmid = rest.strip_prefix(ARTICLES).filter(|pmid| !pmid.is_empty())?;
+                place.article = Some(decoded(pmid));
+            }
+        }
+        for parameter in parameters.split('&') {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            place.take(name, decoded(value));
+        }
+        Some(place)
+    }
+
+    fn take(&mut self, name: &str, value: String) {
+        match name {
+            "q" => self.query = value,
+            "sort" if value == "date" => self.sort = Sort::Date,
+            "page" => self.page = value.parse().unwrap_or(1).max(1),
+            "stream" => self.stream = value.parse().ok(),
+            "tab" if value == "saved" => self.tab = Tab::Saved,
+            "article" if !value.is_empty() => self.article = Some(value),
+            _ => {}
+        }
+    }
+
+    /// The address that names the place.
+    pub fn path(&self) -> String {
+        let mut path = String::from(PATH);
+        let mut separator = "?";
+        let mut add = |path: &mut String, name: &str, value: &str| {
+            for part in [separator, name, "=", &encoded(value)] {
+                path.push_str(part);
+            }
+            separator = "&";
+        };
+        match &self.article {
+            Some(pmid) => {
+                path.push_str(ARTICLES);
+                path.push_str(&encoded(pmid));
+                if self.tab == Tab::Saved {
+                    add(&mut path, "tab", "saved");
+                }
+            }
+            None if self.tab == Tab::Saved => path.push_str(SAVED),
+            None => {}
+        }
+        if !self.query.is_empty() {
+            add(&mut path, "q", &self.query);
+        }
+        if self.sort == Sort::Date {
+            add(&mut path, "sort", "date");
+        }
+        if self.page > 1 {
+            add(&mut path, "page", &self.page.to_string());
+        }
+        if let Some(stream) = self.stream {
+            add(&mut path, "stream", &stream.to_string());
+        }
+        path
+    }
+
+    /// What a request says of it. `results` are the articles on the screen.
+    pub fn context(&self, results: Vec<String>) -> PageContext {
+        let tab = match self.tab {
+            Tab::Search => "search",
+            Tab::Saved => "saved",
+        };
+        PageContext {
+            active_tab: Some(tab.into()),
+            query: Some(self.query.clone()).filter(|query| !query.is_empty()),
+            page: Some(self.page).filter(|page| *page > 1),
+            results,
+            article_id: self.article.clone(),
+            stream_id: self.stream,
+            ..PageContext::of("literature")
+        }
+    }
+}
+
+/// A text as it stands in an address.
+fn encoded(text: &str) -> String {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => encoded.push(byte.into()),
+            b' ' => encoded.push('+'),
+            _ => {
+                encoded.push('%');
+                encoded.push(HEX[usize::from(byte >> 4)].into());
+                encoded.push(HEX[usize::from(byte & 15)].into());
+            }
+        }
+    }
+    encoded
+}
+
+/// The text that stands in an address. What is not well encoded is taken as it is.
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut index = 0;
+    while let Some(byte) = bytes.get(index) {
+        let digits = bytes.get(index + 1..index + 3).filter(|_| *byte == b'%');
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                decoded.push(byte);
+                index += 2;
+            }
+            None if *byte == b'+' => decoded.push(b' '),
+            None => decoded.push(*byte),
+        }
+        index += 1;
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_and_its_address_are_one() {
+        let places = [
+            Address::default(),
+            Address {
+                query: "asthma[mesh] AND 50% & ä+b".into(),
+                sort: Sort::Date,
+                page: 3,
+                stream: Some(StreamId::new()),
+                ..Address::default()
+            },
+            Address {
+                tab: Tab::Saved,
+                query: "water".into(),
+                ..Address::default()
+            },
+            Address {
+                tab: Tab::Saved,
+                article: Some("11".into()),
+                ..Address::default()
+            },
+            Address {
+                query: "water".into(),
+                article: Some("11".into()),
+                ..Address::default()
+            },
+        ];
+        for place in places {
+            assert_eq!(
+                Address::of(&place.path()),
+                Some(place.clone()),
+                "{}",
+                place.path()
+            );
+        }
+        let by_query = Address::of("/literature/?article=11&page=0&q=%zz%").unwrap();
+        assert_eq!(by_query.path(), "/literature/articles/11?q=%25zz%25");
+        for elsewhere in [
+            "/",
+            "/c/1",
+            "/literature/what",
+            "/literature/articles/",
+            "/literaturex",
+        ] {
+            assert_eq!(Address::of(elsewhere), None, "{elsewhere}");
+        }
+    }
+}

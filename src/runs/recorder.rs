@@ -1,0 +1,292 @@
+//! Writes down how a run calls its model, for the diagnostics: when a call begins, when it has ended, and with the run's end. Never
+//! for a token. Nothing that the run does depends on it.
+
+use std::{collections::BTreeMap, mem, sync::Arc};
+
+use tokio::time::Instant;
+
+use crate::{
+    agent::Input,
+    clock,
+    diagnostics::{
+        Secrets, cost_of,
+        record::{Failure, Known, RawCall, Request, Response, TimelineEntry, Tokens, happened},
+    },
+    journal::Journal,
+    protocol::{CallId, EventBody, RunStatus},
+    providers::{FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Models, Usage},
+    settings::{Price, Settings},
+    storage::{RecordedCall, RunKey},
+};
+
+/// The most entries in the timeline of one call, with the tools that it asked for.
+const MOST_EVENTS: usize = 300;
+
+/// The most tool calls that are kept of what one call of the model gave.
+const MOST_TOOL_CALLS: usize = 200;
+
+/// The most failures that are kept of one call.
+const MOST_FAILURES: usize = 20;
+
+/// What all runs are recorded by.
+#[derive(Debug)]
+pub(super) struct Terms {
+    secrets: Secrets,
+    /// What is kept of one call: of what was sent, and of what came back.
+    bytes: usize,
+    /// Of so many runs of a conversation.
+    runs: usize,
+    prices: BTreeMap<String, Price>,
+    max_iterations: usize,
+}
+
+impl Terms {
+    pub fn of(settings: &Settings) -> Self {
+        Self {
+            secrets: Secrets::of(settings),
+            bytes: settings.limits.diagnostics_bytes,
+            runs: settings.limits.diagnostics_answers,
+            prices: settings.models.prices.clone(),
+            max_iterations: settings.agent.max_iterations,
+        }
+    }
+}
+
+/// Records one run.
+pub(super) struct Recorder {
+    run: RunKey,
+    journal: Journal,
+    models: Arc<Models>,
+    terms: Arc<Terms>,
+    /// What the call before has sent.
+    known: Known,
+    /// What happened before the first call.
+    before: Vec<TimelineEntry>,
+    call: Option<Call>,
+    /// The next call is the same one again.
+    again: bool,
+}
+
+/// The last call.
+struct Call {
+    id: CallId,
+    model: String,
+    /// What was sent, until it is written down.
+    request: Option<Request>,
+    response: Response,
+    /// When it was first made, and when last.
+    begun: Instant,
+    made: Instant,
+    /// Bytes of what came back.
+    bytes: usize,
+    /// There is something new to write down now.
+    due: bool,
+}
+
+impl Recorder {
+    pub fn new(run: RunKey, journal: Journal, models: Arc<Models>, terms: Arc<Terms>) -> Self {
+        Self {
+            run,
+            journal,
+            models,
+            terms,
+            known: Known::default(),
+            before: Vec::new(),
+            call: None,
+            again: false,
+        }
+    }
+
+    /// The model is called.
+    pub async fn calls(&mut self, request: &ModelRequest) {
+        let now = Instant::now();
+        if mem::take(&mut self.again)
+            && let Some(call) = &mut self.call
+        {
+            call.begins_again(now);
+            return;
+        }
+        // What its tools have done since.
+        self.write().await;
+        if self.terms.runs == 0 {
+            return;
+        }
+        let sent = match self.models.resolve(&request.model) {
+            Ok((endpoint, model)) => endpoint.sends(&model, request),
+            // The call says so.
+            Err(_) => Default::default(),
+        };
+        let sent = Request::of(sent, &mut self.known, &self.terms.secrets, self.terms.bytes);
+        let mut response = Response::awaited();
+        response.events = mem::take(&mut self.before);
+        self.call = Some(Call {
+            id: CallId::new(),
+            model: request.model.clone(),
+            request: Some(Request {
+                started_at: clock::now(),
+                model: request.model.clone(),
+                max_iterations: self.terms.max_iterations,
+                ..sent
+            }),
+            response,
+            begun: now,
+            made: now,
+            bytes: 0,
+            due: true,
+        });
+    }
+
+    /// The call that failed will be made again.
+    pub fn waits(&mut self) {
+        self.again = true;
+    }
+
+    /// Something has happened to the run.
+    pub fn heard(&mut self, input: &Input) {
+        let most = self.terms.bytes + self.terms.secrets.margin();
+        let Some(call) = &mut self.call else { return };
+        match input {
+            Input::Model(ModelEvent::Usage(usage)) => call.costs(usage, &self.terms.prices),
+            Input::Model(ModelEvent::Finished(reason)) => {
+                call.response.finish_reason = Some(in_words(*reason).into());
+                call.ends(RunStatus::Complete);
+            }
+            Input::Model(event) => call.says(event, most),
+            Input::Failed(error) => call.fails(error),
+            Input::BrokeOff => call.ends(RunStatus::Interrupted),
+            _ => {}
+        }
+    }
+
+    /// Something is added to the run's log.
+    pub fn logs(&mut self, event: &EventBody) {
+        let events = match &mut self.call {
+            Some(call) => &mut call.response.events,
+            None => &mut self.before,
+        };
+        happened(events, event, clock::now(), MOST_EVENTS);
+    }
+
+    /// The run ends, or waits for a person, with this event.
+    pub async fn ends(&mut self, event: &EventBody) {
+        self.logs(event);
+        if let (Some(call), Some(status)) = (&mut self.call, event.terminal_status())
+            && call.response.status == RunStatus::Running
+        {
+            call.ends(status);
+            if let EventBody::Error { error, ended_at, .. } = event {
+                let (at, error) = (*ended_at, error.clone());
+                call.response.failures.push(Failure { at, error });
+            }
+        }
+        self.write().await;
+    }
+
+    /// Writes down what is due.
+    pub async fn keep_up(&mut self) {
+        if self.call.as_ref().is_some_and(|call| call.due) {
+            self.write().await;
+        }
+    }
+
+    async fn write(&mut self) {
+        let Some(call) = &mut self.call else { return };
+        call.due = false;
+        let response = call.response.kept(&self.terms.secrets, self.terms.bytes);
+        let request = call.request.take().map(|request| serde_json::to_string(&request));
+        let (Ok(request), Ok(response)) = (request.transpose(), serde_json::to_string(&response)) else {
+            tracing::error!(run = %self.run.message_id, "a call could not be written down");
+            return;
+        };
+        let call = RecordedCall {
+            id: call.id,
+            request,
+            response,
+        };
+        self.journal.record(self.run, call, self.terms.runs).await;
+    }
+}
+
+impl Call {
+    /// The model says something. At most so many bytes of all are kept.
+    fn says(&mut self, event: &ModelEvent, most: usize) {
+        let made = self.made;
+        self.response
+            .first_token_ms
+            .get_or_insert_with(|| milliseconds_since(made));
+        let raw = &mut self.response.raw;
+        let mut add = |to: &mut String, text: &str| {
+            let room = most.saturating_sub(self.bytes);
+            let kept = &text[..text.floor_char_boundary(room)];
+            raw.cut |= kept.len() < text.len();
+            self.bytes += kept.len();
+            to.push_str(kept);
+        };
+        match event {
+            ModelEvent::Thinking(text) => add(&mut raw.thinking, text),
+            ModelEvent::Text(text) => add(&mut raw.text, text),
+            ModelEvent::ToolCall { id, name, .. } if raw.tool_calls.len() < MOST_TOOL_CALLS => {
+                let mut call = RawCall::default();
+                add(&mut call.id, id);
+                add(&mut call.name, name);
+                raw.tool_calls.push(call);
+            }
+            ModelEvent::ToolArguments { index, delta } => {
+                if let Some(call) = raw.tool_calls.get_mut(*index) {
+                    add(&mut call.arguments, delta);
+                }
+            }
+            ModelEvent::ToolCall { .. } => raw.cut = true,
+            ModelEvent::Usage(_) | ModelEvent::Finished(_) => {}
+        }
+    }
+
+    fn costs(&mut self, usage: &Usage, prices: &BTreeMap<String, Price>) {
+        self.response.usage = Some(Tokens {
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+        });
+        self.response.cost = cost_of(usage, &self.model, prices).map(|cost| cost.dollars());
+    }
+
+    fn fails(&mut self, error: &ModelError) {
+        if self.response.failures.len() < MOST_FAILURES {
+            self.response.failures.push(Failure {
+                at: clock::now(),
+                error: error.error.clone(),
+            });
+        }
+        self.ends(match error.kind {
+            ModelErrorKind::Broken => RunStatus::Interrupted,
+            ModelErrorKind::Refused | ModelErrorKind::Unavailable { .. } => RunStatus::Failed,
+        });
+    }
+
+    fn begins_again(&mut self, at: Instant) {
+        self.made = at;
+        self.response.status = RunStatus::Running;
+        self.response.duration_ms = None;
+        self.response.retries += 1;
+        self.due = true;
+    }
+
+    fn ends(&mut self, status: RunStatus) {
+        self.response.status = status;
+        self.response.duration_ms = Some(milliseconds_since(self.begun));
+        self.due = true;
+    }
+}
+
+fn milliseconds_since(begun: Instant) -> u64 {
+    u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// As the model servers of the contract's examples say it.
+fn in_words(reason: FinishReason) -> &'static str {
+    match reason {
+        FinishReason::Stop => "stop",
+        FinishReason::Length => "length",
+        FinishReason::ToolCalls => "tool_calls",
+        FinishReason::ContentFilter => "content_filter",
+    }
+}

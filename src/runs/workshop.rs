@@ -1,0 +1,202 @@
+//! What the model may make in a run: the types and actions of its page, and what was made before, to be shown to it again and
+//! to make new versions of.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+use crate::{
+    agent::{Workshop, control::Marker},
+    pages::{actions::ClientAction, payload_config::PayloadConfig},
+    protocol::{AssistantMessage, ConversationId, Message, Part, Payload, UserId},
+    storage::{Storage, StorageError},
+    tools::NewPayload,
+};
+
+/// How much of what was made before is shown to the model again, in bytes: the newest. What is older is only listed.
+const SHOWN_AGAIN: usize = 128 << 10;
+/// And how many there are at most.
+const MOST_SHOWN_AGAIN: usize = 50;
+
+/// What a page offers, and what was made with it.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub payloads: Vec<&'static PayloadConfig>,
+    pub actions: Vec<&'static ClientAction>,
+    /// The most bytes that a payload may have.
+    pub limit: usize,
+    /// What the model has made on this branch.
+    made: Mutex<Vec<Payload>>,
+}
+
+impl Desk {
+    pub fn new(
+        payloads: Vec<&'static PayloadConfig>,
+        actions: Vec<&'static ClientAction>,
+        limit: usize,
+        made: Vec<Payload>,
+    ) -> Self {
+        Self {
+            payloads,
+            actions,
+            limit,
+            made: Mutex::new(made),
+        }
+    }
+
+    /// What the model wrote to make a payload; nothing if that was long ago.
+    pub fn as_written(&self, payload_id: &str) -> Option<String> {
+        let made = self.made();
+        let payload = made.iter().find(|payload| payload.payload_id == payload_id)?;
+        self.config(&payload.kind)?.written_again(payload)
+    }
+
+    fn config(&self, kind: &str) -> Option<&'static PayloadConfig> {
+        let mut configs = self.payloads.iter();
+        configs.find(|config| config.payload_type == kind).copied()
+    }
+
+    /// The data of what was written: together with those of an earlier payload, if it is a new version of that.
+    fn data(&self, kind: &str, mut written: Value) -> Value {
+        let Some(revise) = self.config(kind).and_then(|config| config.revise) else {
+            return written;
+        };
+        let id = written.as_object_mut().and_then(|written| written.remove("id"));
+        let Some(id) = id.as_ref().and_then(Value::as_str) else {
+            return written;
+        };
+        let made = self.made();
+        let earlier = made
+            .iter()
+            .find(|payload| payload.payload_id == id && payload.kind == kind);
+        // A version of nothing that is known here stands for itself.
+        earlier
+            .and_then(|earlier| serde_json::from_str(earlier.data.as_str()).ok())
+            .map(|earlier| revise(&written, id, &earlier))
+            .filter(|versions| versions.to_string().len() <= self.limit)
+            .unwrap_or(written)
+    }
+
+    fn made(&self) -> MutexGuard<'_, Vec<Payload>> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Workshop for Desk {
+    fn markers(&self) -> Vec<Marker> {
+        self.payloads.iter().map(|config| config.as_marker()).collect()
+    }
+
+    fn writing(&self, kind: &str) -> String {
+        self.config(kind)
+            .map_or_else(String::new, |config| config.writing.into())
+    }
+
+    fn make(&self, kind: &str, data: Value) -> Result<Payload, String> {
+        let data = self.data(kind, data);
+        let made = NewPayload {
+            kind: kind.into(),
+            data,
+        };
+        let payload = made.named_within(self.limit)?;
+        self.made().push(payload.clone());
+        Ok(payload)
+    }
+
+    fn performs(&self, action: &str) -> bool {
+        self.actions.iter().any(|known| known.name == action)
+    }
+}
+
+/// The newest of what the model has made on the branch that leads to an answer, and in it.
+pub(super) async fn made(
+    storage: &dyn Storage,
+    user_id: UserId,
+    conversation_id: ConversationId,
+    history: &[Message],
+    answer: &AssistantMessage,
+) -> Result<Vec<Payload>, StorageError> {
+    let answers = history.iter().filter_map(Message::assistant).chain([answer]);
+    let parts = answers
+        .flat_map(|answer| &answer.nodes)
+        .flat_map(|node| &node.parts);
+    let ids: Vec<&str> = parts
+        .filter_map(|part| match part {
+            Part::Payload { payload } => Some(payload.payload_id.as_str()),
+            _ => None,
+        })
+        .collect();
+    let (mut made, mut length) = (Vec::new(), 0);
+    for id in ids.into_iter().rev().take(MOST_SHOWN_AGAIN) {
+        let Some(payload) = storage.payload(user_id, conversation_id, id).await? else {
+            continue;
+        };
+        length += payload.data.as_str().len();
+        if length > SHOWN_AGAIN && !made.is_empty() {
+            break;
+        }
+        made.push(payload);
+    }
+    Ok(made)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::pages::payload_config::EVERYWHERE;
+
+    fn desk(limit: usize) -> Desk {
+        Desk::new(EVERYWHERE.to_vec(), Vec::new(), limit, Vec::new())
+    }
+
+    fn data(payload: &Payload) -> Value {
+        serde_json::from_str(payload.data.as_str()).unwrap()
+    }
+
+    #[test]
+    fn a_version_of_a_document_that_is_known_has_those_before_it() {
+        let desk = desk(1000);
+        let first = desk
+            .make("text_document", json!({"title": "T", "text": "a"}))
+            .unwrap();
+        let written = json!({"id": first.payload_id, "text": "b"});
+        let second = desk.make("text_document", written).unwrap();
+        assert_ne!(first.payload_id, second.payload_id);
+        assert_eq!(data(&first), json!({"title": "T", "text": "a"}));
+        let expected =
+            json!({"title": "T", "of": first.payload_id, "versions": [{"text": "a"}, {"text": "b"}]});
+        assert_eq!(data(&second), expected);
+        let again = format!(
+            r#"DOCUMENT: {{"id":"{}","text":"b","title":"T"}}"#,
+            first.payload_id
+        );
+        assert_eq!(desk.as_written(&second.payload_id), Some(again));
+    }
+
+    #[test]
+    fn a_version_of_anything_else_is_a_document_of_its_own() {
+        let desk = desk(1000);
+        let table = desk.make("table", json!({"columns": ["a"], "rows": []})).unwrap();
+        for id in ["unknown1", &table.payload_id] {
+            let written = json!({"id": id, "text": "b"});
+            let made = desk.make("text_document", written).unwrap();
+            assert_eq!(data(&made), json!({"text": "b"}));
+        }
+    }
+
+    #[test]
+    fn versions_that_are_too_long_together_are_kept_apart() {
+        let desk = desk(50);
+        let text = "x".repeat(30);
+        let first = desk.make("text_document", json!({ "text": text })).unwrap();
+        let written = json!({"id": first.payload_id, "text": text});
+        let second = desk.make("text_document", written).unwrap();
+        assert_eq!(data(&second), json!({ "text": text }));
+        assert!(
+            desk.make("text_document", json!({"text": "x".repeat(60)}))
+                .is_err()
+        );
+    }
+}

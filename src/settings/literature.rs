@@ -1,0 +1,28 @@
+//! The settings of the page *Literature*.
+
+use serde::Deserialize;
+
+/// How much of the literature is shown and kept.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Literature {
+    /// Articles in one page of what was found.
+    pub page: usize,
+    /// Articles that a person keeps.
+    pub articles: usize,
+    /// Streams of research that a person keeps.
+    pub streams: usize,
+    /// A note, a query, a stream's name or its instructions, in bytes.
+    pub text_bytes: usize,
+}
+
+impl Default for Literature {
+    fn default() -> Self {
+        Self {
+            page: 20,
+            articles: 1000,
+            streams: 100,
+            text_bytes: 4000,
+        }
+    }
+}

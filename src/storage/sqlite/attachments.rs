@@ -1,0 +1,34 @@
+//! The queries about attachments.
+
+use sqlx::{Row, SqliteConnection};
+
+use crate::{
+    protocol::{Attachment, AttachmentId, UserId},
+    storage::{StorageError, StoredAttachment},
+};
+
+/// One attachment, with what is in it.
+pub(super) async fn attachment(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    id: AttachmentId,
+) -> Result<Option<StoredAttachment>, StorageError> {
+    let row = sqlx::query("SELECT name, media_type, data FROM attachments WHERE user_id = ? AND id = ?")
+        .bind(user_id.to_string())
+        .bind(id.to_string())
+        .fetch_optional(connection)
+        .await?;
+    row.map(|row| {
+        let data: Vec<u8> = row.try_get("data")?;
+        Ok(StoredAttachment {
+            attachment: Attachment {
+                id,
+                name: row.try_get("name")?,
+                media_type: row.try_get("media_type")?,
+                bytes: data.len(),
+            },
+            data: data.into(),
+        })
+    })
+    .transpose()
+}

@@ -1,0 +1,32 @@
+//! The query about calls of models.
+
+use sqlx::{Row, SqliteConnection};
+
+use super::id;
+use crate::{
+    protocol::{MessageId, UserId},
+    storage::{RecordedCall, StorageError},
+};
+
+/// All calls that a run has made, oldest first.
+pub(super) async fn of_run(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    message_id: MessageId,
+) -> Result<Vec<RecordedCall>, StorageError> {
+    let rows = sqlx::query(
+        "SELECT id, request, response FROM model_calls WHERE user_id = ? AND message_id = ? ORDER BY id",
+    )
+    .bind(user_id.to_string())
+    .bind(message_id.to_string())
+    .fetch_all(connection)
+    .await?;
+    let calls = rows.iter().map(|row| {
+        Ok(RecordedCall {
+            id: id(row, "id")?,
+            request: Some(row.try_get("request")?),
+            response: row.try_get("response")?,
+        })
+    });
+    calls.collect()
+}

@@ -1,0 +1,220 @@
+//! What a person keeps of the literature. Every tab shows it, so each change is in the log.
+
+use sqlx::SqliteConnection;
+
+use super::{super::literature, Batch, Failure};
+use crate::{
+    protocol::{
+        ConversationId, EventBody, Json, MessageId, StreamId, UserId,
+        literature::{Change, ResearchStream, SavedArticle},
+    },
+    storage::{Looking, Outcome, Refusal, StorageError},
+};
+
+impl Batch {
+    pub(super) async fn save_article(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        saved: &SavedArticle,
+        summary: &[String],
+        limit: usize,
+    ) -> Result<Outcome, Failure> {
+        let SavedArticle {
+            article,
+            note,
+            saved_at,
+        } = saved;
+        if let Some((known, _)) = literature::saved_article(connection, user_id, &article.pmid).await? {
+            if note.is_empty() || known.note == *note {
+                return Ok(Outcome::Done);
+            }
+            return self.note_article(connection, user_id, &article.pmid, note).await;
+        }
+        self.make_user(connection, user_id).await?;
+        check_room(
+            connection,
+            "SELECT count(*) FROM articles WHERE user_id = ?",
+            user_id,
+            limit,
+        )
+        .await?;
+        sqlx::query(
+            "INSERT INTO articles (user_id, pmid, title, authors, journal, published, doi, summary, note, saved_at) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(user_id.to_string())
+        .bind(&article.pmid)
+        .bind(&article.title)
+        .bind(serde_json::to_string(&article.authors)?)
+        .bind(&article.journal)
+        .bind(&article.published)
+        .bind(&article.doi)
+        .bind(serde_json::to_string(summary)?)
+        .bind(note)
+        .bind(saved_at.0)
+        .execute(&mut *connection)
+        .await?;
+        self.log_literature(connection, user_id, &Change::ArticleSaved(saved.clone()))
+            .await
+    }
+
+    pub(super) async fn note_article(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        pmid: &str,
+        note: &str,
+    ) -> Result<Outcome, Failure> {
+        let Some((mut saved, _)) = literature::saved_article(connection, user_id, pmid).await? else {
+            Err(Refusal::NotFound)?
+        };
+        sqlx::query("UPDATE articles SET note = ? WHERE user_id = ? AND pmid = ?")
+            .bind(note)
+            .bind(user_id.to_string())
+            .bind(pmid)
+            .execute(&mut *connection)
+            .await?;
+        note.clone_into(&mut saved.note);
+        self.log_literature(connection, user_id, &Change::ArticleSaved(saved))
+            .await
+    }
+
+    /// What is gone already stays gone.
+    pub(super) async fn remove_article(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        pmid: &str,
+    ) -> Result<Outcome, Failure> {
+        let removed = sqlx::query("DELETE FROM articles WHERE user_id = ? AND pmid = ?")
+            .bind(user_id.to_string())
+            .bind(pmid)
+            .execute(&mut *connection)
+            .await?;
+        if removed.rows_affected() > 0 {
+            let change = Change::ArticleRemoved(pmid.into());
+            self.log_literature(connection, user_id, &change).await?;
+        }
+        Ok(Outcome::Forgotten)
+    }
+
+    /// The client makes the id, which is there once: somebody else's is not found.
+    pub(super) async fn keep_stream(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        stream: &ResearchStream,
+        limit: usize,
+    ) -> Result<Outcome, Failure> {
+        match literature::stream(connection, user_id, stream.id).await? {
+            Some(known) if known == *stream => return Ok(Outcome::Done),
+            Some(_) => {}
+            None => {
+                self.make_user(connection, user_id).await?;
+                check_room(
+                    connection,
+                    "SELECT count(*) FROM streams WHERE user_id = ?",
+                    user_id,
+                    limit,
+                )
+                .await?;
+            }
+        }
+        let kept = sqlx::query(
+            "INSERT INTO streams (id, user_id, name, query, instructions) VALUES (?1, ?2, ?3, ?4, ?5) \
+             ON CONFLICT (id) DO UPDATE SET name = ?3, query = ?4, instructions = ?5 WHERE user_id = ?2",
+        )
+        .bind(stream.id.to_string())
+        .bind(user_id.to_string())
+        .bind(&stream.name)
+        .bind(&stream.query)
+        .bind(&stream.instructions)
+        .execute(&mut *connection)
+        .await?;
+        if kept.rows_affected() == 0 {
+            Err(Refusal::NotFound)?;
+        }
+        self.log_literature(connection, user_id, &Change::StreamKept(stream.clone()))
+            .await
+    }
+
+    pub(super) async fn delete_stream(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        stream_id: StreamId,
+    ) -> Result<Outcome, Failure> {
+        let deleted = sqlx::query("DELETE FROM streams WHERE user_id = ? AND id = ?")
+            .bind(user_id.to_string())
+            .bind(stream_id.to_string())
+            .execute(&mut *connection)
+            .await?;
+        if deleted.rows_affected() > 0 {
+            let change = Change::StreamDeleted(stream_id);
+            self.log_literature(connection, user_id, &change).await?;
+        }
+        Ok(Outcome::Forgotten)
+    }
+
+    async fn log_literature(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        change: &Change,
+    ) -> Result<Outcome, Failure> {
+        let change = Json::or_string(&serde_json::to_string(change)?);
+        let changed = EventBody::LiteratureChanged { change };
+        self.log(connection, user_id, ConversationId::NONE, None, changed)
+            .await?;
+        Ok(Outcome::Done)
+    }
+
+    async fn make_user(
+        &self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+    ) -> Result<(), StorageError> {
+        sqlx::query("INSERT INTO users (id, position) VALUES (?, 0) ON CONFLICT DO NOTHING")
+            .bind(user_id.to_string())
+            .execute(connection)
+            .await?;
+        Ok(())
+    }
+}
+
+async fn check_room(
+    connection: &mut SqliteConnection,
+    count: &'static str,
+    user_id: UserId,
+    limit: usize,
+) -> Result<(), Failure> {
+    let count: i64 = sqlx::query_scalar(count)
+        .bind(user_id.to_string())
+        .fetch_one(connection)
+        .await?;
+    if usize::try_from(count).is_ok_and(|count| count >= limit) {
+        Err(Refusal::LibraryFull)?;
+    }
+    Ok(())
+}
+
+/// What a person looks at while they write a message.
+pub(super) async fn keep_looking(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    message_id: MessageId,
+    looking: &Looking,
+) -> Result<(), StorageError> {
+    sqlx::query(
+        "INSERT INTO contexts (message_id, user_id, context, text, instructions) VALUES (?, ?, ?, ?, ?)",
+    )
+    .bind(message_id.to_string())
+    .bind(user_id.to_string())
+    .bind(serde_json::to_string(&looking.context)?)
+    .bind(&looking.text)
+    .bind(&looking.instructions)
+    .execute(connection)
+    .await?;
+    Ok(())
+}

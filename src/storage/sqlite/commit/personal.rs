@@ -1,0 +1,118 @@
+//! What a person sets for themselves. No conversation shows it, so the log says only that something of it has changed: who looks
+//! at it loads it.
+
+use sqlx::SqliteConnection;
+
+use super::{Batch, Failure};
+use crate::{
+    protocol::{ApiToken, ConversationId, EventBody, TokenId, UserId},
+    storage::{Outcome, Refusal, StorageError, TokenHash},
+};
+
+impl Batch {
+    pub(super) async fn set_instructions(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        text: &str,
+    ) -> Result<Outcome, Failure> {
+        user(connection, user_id).await?;
+        sqlx::query(
+            "INSERT INTO instructions (user_id, text) VALUES (?, ?) ON CONFLICT DO UPDATE SET text = excluded.text",
+        )
+        .bind(user_id.to_string())
+        .bind(text)
+        .execute(&mut *connection)
+        .await?;
+        self.settings_changed(connection, user_id).await?;
+        // What stood there before.
+        Ok(Outcome::Forgotten)
+    }
+
+    /// Adds a token, if fewer than `limit` are there.
+    pub(super) async fn add_token(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        token: &ApiToken,
+        hash: &TokenHash,
+        limit: usize,
+    ) -> Result<Outcome, Failure> {
+        user(connection, user_id).await?;
+        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM api_tokens WHERE user_id = ?")
+            .bind(user_id.to_string())
+            .fetch_one(&mut *connection)
+            .await?;
+        if usize::try_from(count).is_ok_and(|count| count >= limit) {
+            Err(Refusal::TokensFull)?;
+        }
+        sqlx::query(
+            "INSERT INTO api_tokens (id, user_id, name, hash, beginning, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(token.id.to_string())
+        .bind(user_id.to_string())
+        .bind(&token.name)
+        .bind(hash.0.as_slice())
+        .bind(&token.beginning)
+        .bind(token.created_at.0)
+        .bind(token.expires_at.map(|end| end.0))
+        .execute(&mut *connection)
+        .await?;
+        self.settings_changed(connection, user_id).await?;
+        Ok(Outcome::Done)
+    }
+
+    pub(super) async fn revoke_token(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        token_id: TokenId,
+    ) -> Result<Outcome, Failure> {
+        let revoked = sqlx::query("DELETE FROM api_tokens WHERE user_id = ? AND id = ?")
+            .bind(user_id.to_string())
+            .bind(token_id.to_string())
+            .execute(&mut *connection)
+            .await?;
+        if revoked.rows_affected() == 0 {
+            Err(Refusal::NotFound)?;
+        }
+        self.settings_changed(connection, user_id).await?;
+        Ok(Outcome::Forgotten)
+    }
+
+    /// Notes that a token was used just now. Nobody is told: it would be news every minute.
+    pub(super) async fn use_token(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        token_id: TokenId,
+    ) -> Result<Outcome, Failure> {
+        sqlx::query("UPDATE api_tokens SET last_used_at = ? WHERE user_id = ? AND id = ?")
+            .bind(self.at.0)
+            .bind(user_id.to_string())
+            .bind(token_id.to_string())
+            .execute(connection)
+            .await?;
+        Ok(Outcome::Done)
+    }
+
+    pub(super) async fn settings_changed(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+    ) -> Result<(), StorageError> {
+        let event = EventBody::SettingsChanged;
+        self.log(connection, user_id, ConversationId::NONE, None, event)
+            .await?;
+        Ok(())
+    }
+}
+
+/// Makes sure that there is a user, with a log.
+pub(super) async fn user(connection: &mut SqliteConnection, user_id: UserId) -> Result<(), StorageError> {
+    sqlx::query("INSERT INTO users (id, position) VALUES (?, 0) ON CONFLICT DO NOTHING")
+        .bind(user_id.to_string())
+        .execute(connection)
+        .await?;
+    Ok(())
+}

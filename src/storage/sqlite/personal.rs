@@ -1,0 +1,87 @@
+//! The queries about what a person has set for themselves, and what is remembered of them.
+
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+
+use super::id;
+use crate::{
+    protocol::{ApiToken, Memory, Timestamp, UserId},
+    storage::{StorageError, TokenHash},
+};
+
+/// Ids that were made later sort later.
+pub(super) const MEMORIES: &str =
+    "SELECT id, text, created_at FROM memories WHERE user_id = ? ORDER BY id DESC";
+
+pub(super) const TOKENS: &str = "SELECT id, name, beginning, created_at, expires_at, last_used_at FROM api_tokens \
+     WHERE user_id = ? ORDER BY id DESC";
+
+pub(super) const TOKEN: &str = "SELECT user_id, id, name, beginning, created_at, expires_at, last_used_at FROM api_tokens WHERE hash = ?";
+
+pub(super) async fn memories(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+) -> Result<Vec<Memory>, StorageError> {
+    let rows = sqlx::query(MEMORIES)
+        .bind(user_id.to_string())
+        .fetch_all(connection)
+        .await?;
+    let memories = rows.iter().map(|row| {
+        Ok(Memory {
+            id: id(row, "id")?,
+            text: row.try_get("text")?,
+            created_at: Timestamp(row.try_get("created_at")?),
+        })
+    });
+    memories.collect()
+}
+
+pub(super) async fn instructions(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+) -> Result<String, StorageError> {
+    let text: Option<String> = sqlx::query_scalar("SELECT text FROM instructions WHERE user_id = ?")
+        .bind(user_id.to_string())
+        .fetch_optional(connection)
+        .await?;
+    Ok(text.unwrap_or_default())
+}
+
+pub(super) async fn tokens(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+) -> Result<Vec<ApiToken>, StorageError> {
+    let rows = sqlx::query(TOKENS)
+        .bind(user_id.to_string())
+        .fetch_all(connection)
+        .await?;
+    rows.iter().map(token).collect()
+}
+
+/// The database looks the hash up in an index: how long that takes says nothing about a token, of which a guess has no part in
+/// common with its hash.
+pub(super) async fn token_by_hash(
+    connection: &mut SqliteConnection,
+    hash: &TokenHash,
+) -> Result<Option<(UserId, ApiToken)>, StorageError> {
+    let row = sqlx::query(TOKEN)
+        .bind(hash.0.as_slice())
+        .fetch_optional(connection)
+        .await?;
+    row.map(|row| Ok((id(&row, "user_id")?, token(&row)?)))
+        .transpose()
+}
+
+fn token(row: &SqliteRow) -> Result<ApiToken, StorageError> {
+    let time = |column| -> Result<_, StorageError> {
+        let time: Option<i64> = row.try_get(column)?;
+        Ok(time.map(Timestamp))
+    };
+    Ok(ApiToken {
+        id: id(row, "id")?,
+        name: row.try_get("name")?,
+        beginning: row.try_get("beginning")?,
+        created_at: Timestamp(row.try_get("created_at")?),
+        expires_at: time("expires_at")?,
+        last_used_at: time("last_used_at")?,
+    })
+}

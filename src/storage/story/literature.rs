@@ -1,0 +1,178 @@
+//! What a person keeps of the literature, and what they looked at.
+
+use super::*;
+use crate::protocol::{
+    Json, PageContext, StreamId,
+    literature::{self, Article, Library, ResearchStream, SavedArticle},
+};
+
+fn article(pmid: &str) -> SavedArticle {
+    SavedArticle {
+        article: Article {
+            pmid: pmid.into(),
+            title: format!("About {pmid}"),
+            authors: vec!["Roe J".into(), "Doe A".into()],
+            journal: "J Water".into(),
+            published: "2024 Mar".into(),
+            doi: Some("10.1/x".into()),
+        },
+        note: String::new(),
+        saved_at: NOON,
+    }
+}
+
+fn save(user_id: UserId, article: SavedArticle) -> Change {
+    Change::SaveArticle {
+        user_id,
+        article,
+        summary: vec!["What it says.".into()],
+        limit: 2,
+    }
+}
+
+fn keep(user_id: UserId, stream: &ResearchStream) -> Change {
+    Change::KeepStream {
+        user_id,
+        stream: stream.clone(),
+        limit: 2,
+    }
+}
+
+fn stream(name: &str) -> ResearchStream {
+    ResearchStream {
+        id: StreamId::new(),
+        name: name.into(),
+        query: "water".into(),
+        instructions: "Mind the methods.".into(),
+    }
+}
+
+async fn library(storage: &dyn Storage, user_id: UserId) -> Library {
+    storage.library(user_id).await.expect("storage works")
+}
+
+/// The library that the log's events make.
+async fn replayed(storage: &dyn Storage, user_id: UserId) -> Library {
+    let mut library = Library::default();
+    for event in log(storage, user_id).await {
+        let EventBody::LiteratureChanged { change } = event.body else {
+            panic!("nothing else has happened")
+        };
+        assert_eq!(event.conversation_id, ConversationId::NONE);
+        let change: literature::Change = serde_json::from_str(Json::as_str(&change)).expect("a change");
+        literature::apply(&mut library, event.position, change);
+    }
+    library
+}
+
+#[tokio::test]
+async fn what_is_kept_is_what_the_log_tells() {
+    let (_folder, storage) = sqlite().await;
+    let storage = &*storage;
+    let (first, mut second) = (stream("B"), stream("A"));
+    let note = |note: &str| Change::NoteArticle {
+        user_id: ANN,
+        pmid: "11".into(),
+        note: note.into(),
+    };
+    for change in [
+        save(ANN, article("11")),
+        save(ANN, article("12")),
+        // Again, with nothing new.
+        save(ANN, article("11")),
+        note("Read this."),
+        keep(ANN, &first),
+        keep(ANN, &second),
+    ] {
+        assert_eq!(do_one(storage, &change).await, Ok(Outcome::Done), "{change:?}");
+    }
+    assert_eq!(
+        do_one(storage, &save(ANN, article("13"))).await,
+        Err(Refusal::LibraryFull)
+    );
+    assert_eq!(
+        do_one(storage, &keep(ANN, &stream("C"))).await,
+        Err(Refusal::LibraryFull)
+    );
+    second.name = "Z".into();
+    do_one(storage, &keep(ANN, &second)).await.unwrap();
+    let kept = library(storage, ANN).await;
+    let mut noted = article("11");
+    noted.note = "Read this.".into();
+    assert_eq!(kept.articles, [noted.clone(), article("12")]);
+    assert_eq!(kept.streams, [first.clone(), second.clone()]);
+    assert_eq!(replayed(storage, ANN).await, kept);
+    let whole = storage.saved_article(ANN, "11").await.unwrap();
+    assert_eq!(whole, Some((noted, vec!["What it says.".into()])));
+
+    let (pmid, stream_id) = ("11".to_owned(), first.id);
+    let remove = Change::RemoveArticle { user_id: ANN, pmid };
+    let delete = Change::DeleteStream {
+        user_id: ANN,
+        stream_id,
+    };
+    for change in [&remove, &delete, &remove, &delete] {
+        assert_eq!(do_one(storage, change).await, Ok(Outcome::Forgotten));
+    }
+    let kept = library(storage, ANN).await;
+    assert_eq!(
+        (&kept.articles[..], &kept.streams[..]),
+        (&[article("12")][..], &[second][..])
+    );
+    assert_eq!(replayed(storage, ANN).await, kept);
+    assert_eq!(do_one(storage, &note("Gone.")).await, Err(Refusal::NotFound));
+}
+
+#[tokio::test]
+async fn what_one_person_keeps_is_nothing_to_another() {
+    let (_folder, storage) = sqlite().await;
+    let storage = &*storage;
+    let stream = stream("Anns");
+    do_one(storage, &save(ANN, article("11"))).await.unwrap();
+    do_one(storage, &keep(ANN, &stream)).await.unwrap();
+    do_one(storage, &save(bob(), article("12"))).await.unwrap();
+    assert_eq!(
+        do_one(storage, &keep(bob(), &stream)).await,
+        Err(Refusal::NotFound)
+    );
+    let (pmid, stream_id) = ("11".to_owned(), stream.id);
+    let user_id = bob();
+    do_one(storage, &Change::RemoveArticle { user_id, pmid })
+        .await
+        .unwrap();
+    do_one(storage, &Change::DeleteStream { user_id, stream_id })
+        .await
+        .unwrap();
+    assert_eq!(storage.stream(bob(), stream.id).await.unwrap(), None);
+    assert_eq!(storage.saved_article(bob(), "11").await.unwrap(), None);
+    let (anns, bobs) = (library(storage, ANN).await, library(storage, bob()).await);
+    assert_eq!((anns.articles, anns.streams), (vec![article("11")], vec![stream]));
+    assert_eq!((bobs.articles, bobs.streams), (vec![article("12")], vec![]));
+}
+
+#[tokio::test]
+async fn what_a_person_looked_at_is_kept_with_their_message_and_goes_with_it() {
+    let (_folder, storage) = sqlite().await;
+    let conversation_id = ConversationId::new();
+    let mut turn = turn(ANN, conversation_id, "What is this?");
+    let looking = Looking {
+        context: PageContext::of("literature"),
+        text: "An article.".into(),
+        instructions: "Be quick.".into(),
+    };
+    let Change::Send { start, .. } = &mut turn.change else {
+        panic!("it is sent")
+    };
+    start.looking = Some(Box::new(looking.clone()));
+    do_one(&*storage, &turn.change).await.unwrap();
+    let of = |user_id| storage.looking(user_id, turn.user_message_id);
+    assert_eq!(of(ANN).await.unwrap(), Some(looking));
+    assert_eq!(of(bob()).await.unwrap(), None);
+    assert_eq!(storage.looking(ANN, turn.run.message_id).await.unwrap(), None);
+    let delete = Change::Delete {
+        user_id: ANN,
+        conversation_id,
+    };
+    do_one(&*storage, &delete).await.unwrap();
+    assert_eq!(of(ANN).await.unwrap(), None);
+}

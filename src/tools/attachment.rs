@@ -1,0 +1,187 @@
+//! A file that a tool has given, as it is kept: not too large, with a name that is one and the type that it really has.
+
+use bytes::Bytes;
+
+use super::NewAttachment;
+use crate::protocol::{Attachment, AttachmentId, attachment::Shown};
+
+/// The longest name, in characters.
+const NAME: usize = 80;
+
+/// What is said of a file of which nothing is known.
+const UNKNOWN: &str = "application/octet-stream";
+
+/// How a type is also called, and what it is called here.
+const ALIASES: [(&str, &str); 7] = [
+    ("image/jpg", "image/jpeg"),
+    ("audio/mp3", "audio/mpeg"),
+    ("audio/x-wav", "audio/wav"),
+    ("audio/wave", "audio/wav"),
+    ("audio/x-flac", "audio/flac"),
+    ("audio/x-m4a", "audio/mp4"),
+    ("audio/m4a", "audio/mp4"),
+];
+
+/// How files of a type are named.
+const ENDINGS: [(&str, &str); 18] = [
+    ("image/png", ".png"),
+    ("image/jpeg", ".jpg"),
+    ("image/gif", ".gif"),
+    ("image/webp", ".webp"),
+    ("image/svg+xml", ".svg"),
+    ("audio/mpeg", ".mp3"),
+    ("audio/wav", ".wav"),
+    ("audio/ogg", ".ogg"),
+    ("audio/flac", ".flac"),
+    ("audio/mp4", ".m4a"),
+    ("audio/webm", ".weba"),
+    ("audio/aac", ".aac"),
+    ("application/pdf", ".pdf"),
+    ("application/json", ".json"),
+    ("application/zip", ".zip"),
+    ("text/plain", ".txt"),
+    ("text/csv", ".csv"),
+    ("text/html", ".html"),
+];
+
+impl NewAttachment {
+    /// Gives it an id, if it has at most so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// What the model is told: the person does not see what is too large.
+    pub fn named_within(self, limit: usize) -> Result<(Attachment, Bytes), String> {
+        let media_type = media_type(&self.media_type, &self.data);
+        let attachment = Attachment {
+            id: AttachmentId::new(),
+            name: name(&self.name, &media_type),
+            media_type,
+            bytes: self.data.len(),
+        };
+        if attachment.bytes > limit {
+            return Err(format!(
+                "{} has {} bytes and was not kept: {limit} are the most (setting limits.attachment_bytes). The person does not \
+                 see it.",
+                attachment.name, attachment.bytes
+            ));
+        }
+        Ok((attachment, self.data))
+    }
+}
+
+/// The type of a file. What browsers would show must be what it is said to be; whatever else it is, it is only saved.
+fn media_type(said: &str, data: &[u8]) -> String {
+    let said = said.to_ascii_lowercase();
+    let own = ALIASES.iter().find(|(alias, _)| *alias == said);
+    let said = own.map_or(said, |(_, name)| (*name).to_owned());
+    if Shown::of(&said) == Shown::Saved || begins_as(&said, data) {
+        said
+    } else {
+        UNKNOWN.into()
+    }
+}
+
+/// Whether a file begins as those of a type do.
+fn begins_as(media_type: &str, data: &[u8]) -> bool {
+    let container = |tag: &[u8]| data.starts_with(b"RIFF") && data.get(8..12) == Some(tag);
+    // Frames of MPEG audio begin with eleven ones, those of AAC with twelve.
+    let sync = |ones: u8| data.first() == Some(&0xFF) && data.get(1).is_some_and(|byte| byte & ones == ones);
+    match media_type {
+        "image/png" => data.starts_with(b"\x89PNG\r\n\x1a\n"),
+        "image/jpeg" => data.starts_with(b"\xFF\xD8\xFF"),
+        "image/gif" => data.starts_with(b"GIF87a") || data.starts_with(b"GIF89a"),
+        "image/webp" => container(b"WEBP"),
+        "audio/mpeg" => data.starts_with(b"ID3") || sync(0xE0),
+        "audio/wav" => container(b"WAVE"),
+        "audio/ogg" => data.starts_with(b"OggS"),
+        "audio/flac" => data.starts_with(b"fLaC"),
+        "audio/mp4" => data.get(4..8) == Some(b"ftyp"),
+        "audio/webm" => data.starts_with(b"\x1A\x45\xDF\xA3"),
+        "audio/aac" => sync(0xF0),
+        _ => false,
+    }
+}
+
+/// A name for a file, on any system, with the ending that goes with its type.
+fn name(said: &str, media_type: &str) -> String {
+    let fit = |c: char| {
+        if c.is_alphanumeric() || " ._-()".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
+    let name: String = said.chars().map(fit).take(NAME).collect();
+    let name = name.trim_matches([' ', '.']);
+    let name = if name.is_empty() { "file" } else { name };
+    let ending = ENDINGS.iter().find(|(kind, _)| *kind == media_type);
+    match ending {
+        Some((_, ending)) if !name.ends_with(ending) => format!("{name}{ending}"),
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\nrest";
+
+    fn kept(name: &str, media_type: &str, data: &'static [u8]) -> (String, String) {
+        let new = NewAttachment {
+            media_type: media_type.into(),
+            name: name.into(),
+            data: data.into(),
+        };
+        let (kept, _) = new.named_within(1000).unwrap();
+        assert_eq!(kept.bytes, data.len());
+        (kept.name, kept.media_type)
+    }
+
+    #[test]
+    fn what_is_shown_is_what_it_is_said_to_be() {
+        let page = b"<html><script>alert(1)</script>";
+        for (said, data, expected) in [
+            ("image/png", PNG, ("draw-1.png", "image/png")),
+            ("IMAGE/PNG", PNG, ("draw-1.png", "image/png")),
+            ("image/png", page, ("draw-1", UNKNOWN)),
+            ("image/webp", PNG, ("draw-1", UNKNOWN)),
+            ("audio/mp3", b"ID3", ("draw-1.mp3", "audio/mpeg")),
+            ("audio/x-wav", b"RIFF....WAVEfmt", ("draw-1.wav", "audio/wav")),
+            ("audio/wav", b"RIFF", ("draw-1", UNKNOWN)),
+            ("audio/aac", b"", ("draw-1", UNKNOWN)),
+            // Never shown, so that it does not matter what they are.
+            ("image/svg+xml", page, ("draw-1.svg", "image/svg+xml")),
+            ("text/html", page, ("draw-1.html", "text/html")),
+            ("video/mp4", page, ("draw-1", "video/mp4")),
+        ] {
+            let (name, media_type) = kept("draw-1", said, data);
+            assert_eq!((&*name, &*media_type), expected, "{said}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_one_everywhere() {
+        let of = |said: &str| kept(said, "image/png", PNG).0;
+        assert_eq!(of("../../etc/passwd"), "_.._etc_passwd.png");
+        assert_eq!(of("a\"\r\nb: c\\"), "a___b_ c_.png");
+        assert_eq!(of("Übersicht (2).png"), "Übersicht (2).png");
+        assert_eq!(of(" .. "), "file.png");
+        assert_eq!(of(&"x".repeat(1000)).len(), NAME + 4);
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_kept_and_the_model_told_why() {
+        let new = NewAttachment {
+            media_type: "image/png".into(),
+            name: "map".into(),
+            data: PNG.into(),
+        };
+        assert!(new.clone().named_within(PNG.len()).is_ok());
+        let told = new.named_within(3).unwrap_err();
+        assert!(
+            told.starts_with("map.png has 12 bytes and was not kept: 3 are the most"),
+            "{told}"
+        );
+    }
+}

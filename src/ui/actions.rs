@@ -1,0 +1,176 @@
+//! What this page does when an action that the model suggests is pressed.
+//!
+//! Every page does a few things ([`of_everywhere`]). A page that does more registers that by name here; the server knows the
+//! same names (`pages::actions`). What nobody does is not shown.
+
+use leptos::prelude::*;
+
+use super::{
+    browser,
+    live::Live,
+    own::Own,
+    panel::{Panel, use_panel},
+    place::Place,
+};
+use crate::protocol::{AssistantMessage, ConversationId, Message, MessageId, PayloadRef, Transcript, json};
+
+/// An action that was pressed.
+#[derive(Clone, Debug)]
+pub struct Pressed {
+    pub conversation_id: ConversationId,
+    /// The answer that suggests it.
+    pub message_id: MessageId,
+    /// What goes with it, as JSON text.
+    pub data: Option<String>,
+}
+
+/// Does an action; false if it can't be done any more.
+pub type Perform = Callback<Pressed, bool>;
+
+/// The actions of the page that is shown, besides those of every page.
+#[derive(Clone, Copy)]
+pub struct PageActions(Own<(&'static str, Perform)>);
+
+impl PageActions {
+    /// There are none.
+    pub fn new() -> Self {
+        Self(Own::new())
+    }
+
+    /// Does this from now on, as long as what is being rendered is there.
+    pub fn register(self, name: &'static str, perform: Perform) {
+        self.0.add((name, perform));
+    }
+
+    /// What does an action: the page, or else every page.
+    pub fn find(self, name: &str) -> Option<Performer> {
+        match self.0.find(|(known, _)| *known == name) {
+            Some((_, perform)) => Some(Performer::Page(perform)),
+            None => of_everywhere(name).map(Performer::Everywhere),
+        }
+    }
+}
+
+/// Who does an action.
+#[derive(Clone, Copy)]
+pub enum Performer {
+    Page(Perform),
+    Everywhere(fn(Live, Panel, &Pressed) -> bool),
+}
+
+impl Performer {
+    /// Does it; false if it can't be done any more.
+    pub fn perform(self, live: Live, panel: Panel, pressed: Pressed) -> bool {
+        match self {
+            Self::Page(perform) => perform.run(pressed),
+            Self::Everywhere(perform) => perform(live, panel, &pressed),
+        }
+    }
+}
+
+/// The actions of the page.
+pub fn use_actions() -> (PageActions, Panel) {
+    (expect_context(), use_panel())
+}
+
+fn of_everywhere(name: &str) -> Option<fn(Live, Panel, &Pressed) -> bool> {
+    match name {
+        "new_conversation" => Some(|live, _, _| {
+            live.go(Place::New);
+            browser::focus_selector("#message");
+            true
+        }),
+        "copy_answer" => Some(|live, _, pressed| {
+            let id = pressed.message_id;
+            let text = |transcript: &Transcript| {
+                let answer = transcript.message(id).and_then(Message::assistant);
+                answer.map(AssistantMessage::text)
+            };
+            let text = live.with_transcript(pressed.conversation_id, text).flatten();
+            let can = text.is_some();
+            browser::copy_text(text.unwrap_or_default(), move |done| {
+                live.toasts.say(if done {
+                    "Copied."
+                } else {
+                    "This browser does not let the page copy. Select the text instead."
+                });
+            });
+            can
+        }),
+        "open_payload" => Some(|live, panel, pressed| {
+            let payload = pressed.data.as_deref().and_then(payload_id).and_then(|id| {
+                let find = |transcript: &Transcript| find(transcript, &id);
+                live.with_transcript(pressed.conversation_id, find).flatten()
+            });
+            let can = payload.is_some();
+            if let Some(payload) = payload {
+                panel.open(payload);
+            }
+            can
+        }),
+        _ => None,
+    }
+}
+
+/// `{"payload_id": "…"}`, whatever else is there.
+fn payload_id(data: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Data {
+        payload_id: String,
+    }
+    json::read::<Data>(data.as_bytes())
+        .ok()
+        .map(|data| data.payload_id)
+}
+
+/// What was made for the panel under an id.
+fn find(transcript: &Transcript, id: &str) -> Option<PayloadRef> {
+    let answers = transcript.messages.iter().filter_map(Message::assistant);
+    let mut payloads = answers.flat_map(AssistantMessage::payloads);
+    payloads.find(|payload| payload.payload_id == id).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pages::actions::EVERYWHERE;
+
+    #[test]
+    fn every_page_does_what_the_server_says_that_it_does() {
+        for action in EVERYWHERE {
+            assert!(of_everywhere(action.name).is_some(), "{}", action.name);
+        }
+        assert!(of_everywhere("delete_everything").is_none());
+    }
+
+    #[test]
+    fn what_a_page_registers_comes_first_and_goes_with_it() {
+        let owner = Owner::new();
+        owner.set();
+        let actions = PageActions::new();
+        let page = owner.child();
+        page.with(|| {
+            actions.register("new_conversation", Callback::new(|_| false));
+            actions.register("save", Callback::new(|_| true));
+        });
+        let is_of_page = |name| matches!(actions.find(name), Some(Performer::Page(_)));
+        assert!(is_of_page("new_conversation") && is_of_page("save"));
+        page.cleanup();
+        assert!(matches!(
+            actions.find("new_conversation"),
+            Some(Performer::Everywhere(_))
+        ));
+        assert!(actions.find("save").is_none());
+    }
+
+    #[test]
+    fn an_id_is_found_in_data_and_nothing_else_is() {
+        assert_eq!(
+            payload_id(r#"{"payload_id":"abc12345","x":[1]}"#).as_deref(),
+            Some("abc12345")
+        );
+        for odd in ["", "[]", "{}", r#""abc12345""#, r#"{"payload_id":1}"#] {
+            assert_eq!(payload_id(odd), None, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The tab *Search*: a box, the streams, and what was found.
+
+use leptos::{ev, html, prelude::*};
+
+use super::{
+    desk::{Desk, Loaded},
+    entry::entry,
+    streams,
+};
+use crate::{
+    api::ApiError,
+    protocol::literature::{Address, Found, PATH, Sort},
+    ui::{browser, erase::Erase, icons, when::When},
+};
+
+/// The box, for what moves the focus.
+pub const BOX: &str = "#literature-query";
+
+pub fn search(desk: Desk) -> AnyView {
+    view! {
+        <SearchBox desk/>
+        {streams::streams(desk)}
+        {move || results(desk)}
+    }
+    .erase()
+}
+
+/// A plain form without scripts; with them, it changes the address.
+#[component]
+fn SearchBox(desk: Desk) -> impl IntoView {
+    let input = NodeRef::<html::Input>::new();
+    let order = NodeRef::<html::Select>::new();
+    let address = desk.address;
+    let submit = move |event: ev::SubmitEvent| {
+        event.prevent_default();
+        let (Some(input), Some(order)) = (input.get_untracked(), order.get_untracked()) else {
+            return;
+        };
+        let here = address.get_untracked();
+        let sort = if order.value() == "date" {
+            Sort::Date
+        } else {
+            Sort::Relevance
+        };
+        let to = Address {
+            query: input.value().trim().to_owned(),
+            sort,
+            ..Address::default()
+        };
+        // Another query is no part of the stream that was open.
+        let stream = here.stream.filter(|_| here.query == to.query);
+        let to = Address { stream, ..to };
+        if to == here {
+            desk.search_again();
+        } else {
+            desk.go(&to);
+        }
+    };
+    let by_date = move || address.with(|address| address.sort == Sort::Date);
+    let query = Memo::new(move |_| address.with(|address| address.query.clone()));
+    Effect::new(move |_| {
+        // The address may change without the box: back and forward, a stream, a suggestion.
+        let query = query.get();
+        if let Some(input) = input.get() {
+            input.set_value(&query);
+        }
+    });
+    Effect::new(move |_| {
+        let value = if by_date() { "date" } else { "relevance" };
+        if let Some(order) = order.get() {
+            order.set_value(value);
+        }
+    });
+    let can_keep = move || query.with(|query| !query.is_empty()) && desk.stream().is_none();
+    view! {
+        <form class="search-box" role="search" method="get" action=PATH on:submit=submit>
+            <input
+                node_ref=input
+                type="search"
+                id="literature-query"
+                name="q"
+                aria-label="Search PubMed"
+                placeholder="Search PubMed, such as asthma[mesh] AND 2024[pdat]"
+                autocomplete="off"
+                maxlength="2000"
+                dir="auto"
+                value=query.get_untracked()
+            />
+            <select node_ref=order name="sort" aria-label="Order">
+                <option value="relevance" selected=!untrack(by_date)>"Best match"</option>
+                <option value="date" selected=untrack(by_date)>"Newest"</option>
+            </select>
+            <button type="submit" class="button button-main">{icons::search()} "Search"</button>
+            <When when=can_keep>
+                <button
+                    type="button"
+                    class="button button-quiet needs-script"
+                    on:click=move |_| streams::begin(desk)
+                >
+                    {icons::plus()} "Keep as a stream"
+                </button>
+            </When>
+        </form>
+    }
+}
+
+fn results(desk: Desk) -> AnyView {
+    desk.found.with(|found| match found {
+        Loaded::Nothing => teaching(),
+        Loaded::Loading => view! { <p class="notice-waiting" role="status">"Searching PubMed…"</p> }.erase(),
+        Loaded::Ready(found) if found.articles.is_empty() => nothing_found(found),
+        Loaded::Ready(found) => articles(desk, found),
+        Loaded::Failed(error) => failed("The search did not work", error, move || desk.search_again()),
+    })
+}
+
+fn teaching() -> AnyView {
+    let example = |query: &'static str| {
+        let address = Address {
+            query: query.into(),
+            ..Address::default()
+        };
+        view! { <li><a href=address.path()><code>{query}</code></a></li> }
+    };
+    let examples = [
+        "sleep deprivation memory",
+        "asthma[mesh] AND randomized controlled trial[pt]",
+        "crispr[ti] AND 2024:2025[pdat]",
+    ];
+    view! {
+        <section class="literature-empty">
+            <h2>"Find articles, and keep those that matter"</h2>
+            <p>
+                "Search in plain words or in PubMed’s own syntax. A query that you come back to can be kept as a stream, and the assistant beside this page sees what you see."
+            </p>
+            <ul>{examples.map(example).collect_view()}</ul>
+        </section>
+    }
+    .erase()
+}
+
+fn nothing_found(found: &Found) -> AnyView {
+    view! {
+        <section class="literature-empty" role="status">
+            <h2>"Nothing was found"</h2>
+            <p>"PubMed has no articles for “" <span dir="auto">{found.query.clone()}</span> "”. Try other or fewer words."</p>
+        </section>
+    }
+    .erase()
+}
+
+/// What could not be had, and trying again.
+pub fn failed(what: &'static str, error: &ApiError, again: impl Fn() + 'static) -> AnyView {
+    view! {
+        <section class="literature-empty" role="alert">
+            <h2>{what}</h2>
+            <p>{error.message.clone()}</p>
+            <button type="button" class="button" on:click=move |_| again()>"Try again"</button>
+        </section>
+    }
+    .erase()
+}
+
+fn articles(desk: Desk, found: &Found) -> AnyView {
+    let entries: Vec<_> = found
+        .articles
+        .iter()
+        .map(|article| entry(desk, article, None))
+        .collect();
+    let mut count = found.total.to_string();
+    count.push_str(if found.total == 1 { " article" } else { " articles" });
+    if found.pages > 1 {
+        let page = [
+            " · page ",
+            &found.page.to_string(),
+            " of ",
+            &found.pages.to_string(),
+        ]
+        .concat();
+        count.push_str(&page);
+    }
+    view! {
+        <h2 class="visually-hidden">"Results"</h2>
+        <p class="literature-count" role="status">{count}</p>
+        <ol class="entries">{entries}</ol>
+        {pager(desk, found.page, found.pages)}
+    }
+    .erase()
+}
+
+/// Other pages of what was found.
+fn pager(desk: Desk, page: usize, pages: usize) -> AnyView {
+    let link = |to: usize, name: &'static str| {
+        let there = (1..=pages).contains(&to);
+        there.then(|| {
+            let address = Address {
+                page: to,
+                ..desk.address.get_untracked()
+            };
+            let press = move |_| browser::focus_selector(BOX);
+            view! { <a class="button" href=address.path() on:click=press>{name}</a> }
+        })
+    };
+    (pages > 1)
+        .then(|| {
+            view! {
+                <nav class="pager" aria-label="Pages">
+                    {link(page - 1, "Previous page")}
+                    {link(page + 1, "Next page")}
+                </nav>
+            }
+        })
+        .erase()
+}

@@ -1,0 +1,214 @@
+//! Streams of research: queries that are kept, each with a name and what the assistant is to mind there.
+
+use leptos::{ev, html, prelude::*};
+
+use super::{desk::Desk, search::BOX};
+use crate::{
+    api::rpc,
+    protocol::{
+        StreamId,
+        literature::{Address, ResearchStream},
+    },
+    ui::{browser, erase::Erase, icons},
+};
+
+/// The query that is on the screen, as a new stream.
+pub fn begin(desk: Desk) {
+    let query = desk.address.with_untracked(|address| address.query.clone());
+    let stream = ResearchStream {
+        id: StreamId::new(),
+        name: String::new(),
+        query,
+        instructions: String::new(),
+    };
+    desk.written.set(Some((stream, true)));
+}
+
+fn address(stream: &ResearchStream) -> Address {
+    Address {
+        query: stream.query.clone(),
+        stream: Some(stream.id),
+        ..Address::default()
+    }
+}
+
+/// All of them. Each is a link that runs it; the one that is open says what it is.
+pub fn streams(desk: Desk) -> AnyView {
+    let all = Memo::new(move |_| desk.with_library(|library| library.streams.clone()));
+    let open = Memo::new(move |_| desk.stream());
+    let here = move |id: StreamId| open.with(|open| open.as_ref().is_some_and(|open| open.id == id));
+    let link = move |stream: ResearchStream| {
+        let (id, href) = (stream.id, address(&stream).path());
+        view! {
+            <li>
+                <a href=href dir="auto" aria-current=move || here(id).then_some("true")>
+                    {stream.name}
+                </a>
+            </li>
+        }
+    };
+    let list = move || {
+        (!all.with(Vec::is_empty)).then(|| {
+            let links: Vec<_> = all.get().into_iter().map(link).collect();
+            view! {
+                <nav class="streams" aria-label="Streams">
+                    <ul>{links}</ul>
+                </nav>
+            }
+        })
+    };
+    let about = move || open.get().map(|stream| about(desk, stream));
+    view! {
+        {list}
+        {about}
+    }
+    .erase()
+}
+
+/// The stream that is open.
+fn about(desk: Desk, stream: ResearchStream) -> AnyView {
+    let edited = stream.clone();
+    let instructions = match stream.instructions.as_str() {
+        "" => "The assistant has no instructions for it.".to_owned(),
+        text => text.to_owned(),
+    };
+    view! {
+        <section class="stream" aria-label="Open stream">
+            <div>
+                <h2 dir="auto">{stream.name}</h2>
+                <p dir="auto">{instructions}</p>
+            </div>
+            <button
+                type="button"
+                class="button needs-script"
+                on:click=move |_| desk.written.set(Some((edited.clone(), false)))
+            >
+                {icons::pencil()} "Edit the stream"
+            </button>
+        </section>
+    }
+    .erase()
+}
+
+/// Writing a stream.
+pub fn dialog(desk: Desk) -> AnyView {
+    let dialog = NodeRef::<html::Dialog>::new();
+    let name = NodeRef::<html::Input>::new();
+    let query = NodeRef::<html::Input>::new();
+    let instructions = NodeRef::<html::Textarea>::new();
+    let sure = RwSignal::new(false);
+    Effect::new(move |_| {
+        let written = desk.written.get();
+        let (Some((stream, _)), Some(dialog)) = (written, dialog.get()) else {
+            return;
+        };
+        if let (Some(name), Some(query), Some(area)) = (name.get(), query.get(), instructions.get()) {
+            name.set_value(&stream.name);
+            query.set_value(&stream.query);
+            area.set_value(&stream.instructions);
+        }
+        sure.set(false);
+        browser::show_modal(&dialog);
+    });
+    let close = move || {
+        if let Some(dialog) = dialog.get_untracked() {
+            dialog.close();
+        }
+    };
+    let keep = move |event: ev::SubmitEvent| {
+        event.prevent_default();
+        let Some((mut stream, is_new)) = desk.written.get_untracked() else {
+            return;
+        };
+        if let (Some(name), Some(query), Some(area)) = (
+            name.get_untracked(),
+            query.get_untracked(),
+            instructions.get_untracked(),
+        ) {
+            stream.name = name.value().trim().to_owned();
+            stream.query = query.value().trim().to_owned();
+            stream.instructions = area.value();
+        }
+        if stream.name.is_empty() || stream.query.is_empty() {
+            return;
+        }
+        let to = address(&stream);
+        desk.tell(rpc::keep_stream(stream), move |desk| {
+            close();
+            desk.live.toasts.say(if is_new {
+                "The stream is kept."
+            } else {
+                "The stream is changed."
+            });
+            desk.go(&to);
+        });
+    };
+    let delete = move |_| {
+        if !sure.get_untracked() {
+            return sure.set(true);
+        }
+        if let Some((stream, _)) = desk.written.get_untracked() {
+            desk.tell(rpc::delete_stream(stream.id), move |desk| {
+                close();
+                desk.live
+                    .toasts
+                    .say("The stream is deleted. What you have saved stays.");
+                // It is not open any more; the query is.
+                let mut address = desk.address.get_untracked();
+                address.stream = None;
+                desk.live.turn_to(address.path(), true);
+                browser::focus_selector(BOX);
+            });
+        }
+    };
+    let is_new = move || desk.written.with(|written| matches!(written, Some((_, true))));
+    let heading = move || {
+        if is_new() {
+            "Keep as a stream"
+        } else {
+            "Edit the stream"
+        }
+    };
+    let delete_word = move || {
+        if sure.get() {
+            "Delete it for good"
+        } else {
+            "Delete"
+        }
+    };
+    view! {
+        <dialog
+            node_ref=dialog
+            class="dialog stream-dialog"
+            aria-labelledby="stream-title"
+            on:close=move |_| desk.written.set(None)
+        >
+            <form on:submit=keep>
+                <h2 id="stream-title">{heading}</h2>
+                <label for="stream-name">"Name"</label>
+                <input node_ref=name id="stream-name" required maxlength="200" dir="auto" autocomplete="off"/>
+                <label for="stream-query">"Query"</label>
+                <input node_ref=query id="stream-query" required maxlength="2000" dir="auto" autocomplete="off"/>
+                <label for="stream-instructions">"What the assistant is to mind there"</label>
+                <textarea
+                    node_ref=instructions
+                    id="stream-instructions"
+                    rows="4"
+                    maxlength="4000"
+                    dir="auto"
+                    placeholder="Such as: prefer randomised trials, and name the sample size."
+                ></textarea>
+                <div class="dialog-actions">
+                    {move || (!is_new()).then(|| view! {
+                        <button type="button" class="button button-danger stream-delete" on:click=delete>
+                            {delete_word}
+                        </button>
+                    })}
+                    <button type="button" class="button" on:click=move |_| close()>"Cancel"</button>
+                    <button type="submit" class="button button-main">"Keep"</button>
+                </div>
+            </form>
+        </dialog>
+    }
+    .erase()
+}

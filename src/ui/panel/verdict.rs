@@ -1,0 +1,81 @@
+//! Accept and Reject, below a proposal. What the person says is kept, told to the model, and shown in every tab; what it does is
+//! up to the page.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use super::{Panel, Shown, handlers::Handler};
+use crate::{
+    protocol::{PanelView, Verdict},
+    ui::{browser, erase::Erase, icons},
+};
+
+/// The buttons, or which of them was pressed.
+pub fn verdict(panel: Panel, shown: &Shown, handler: &Handler, proposal: Arc<PanelView>) -> AnyView {
+    let verdict = panel.verdict(shown.conversation_id, &shown.payload.payload_id);
+    let waits = RwSignal::new(false);
+    let said = move || {
+        verdict.get().map(|verdict| {
+            let (icon, word) = match verdict {
+                Verdict::Accepted => (icons::check(), "Accepted"),
+                Verdict::Rejected => (icons::close(), "Rejected"),
+            };
+            view! { <p class="verdict">{icon} {word}</p> }
+        })
+    };
+    let (id, payload_id) = (shown.conversation_id, shown.payload.payload_id.clone());
+    let (accept, reject) = (handler.accept, handler.reject);
+    let say = Callback::new(move |verdict: Verdict| {
+        if waits.get_untracked() {
+            return;
+        }
+        waits.set(true);
+        let does = match verdict {
+            Verdict::Accepted => accept,
+            Verdict::Rejected => reject,
+        };
+        let proposal = proposal.clone();
+        let counts = move || {
+            // The buttons go away.
+            browser::focus_selector(".panel-body");
+            if let Some(does) = does {
+                does.run(proposal);
+            }
+        };
+        let over = move || {
+            // Something else may be shown by now.
+            waits.try_set(false);
+        };
+        panel.live.judge(id, payload_id.clone(), verdict, counts, over);
+    });
+    let button = move |class: &'static str, word: &'static str, verdict: Verdict| {
+        view! {
+            <button
+                type="button"
+                class=class
+                aria-disabled=move || waits.get().then_some("true")
+                on:click=move |_| say.run(verdict)
+            >
+                {word}
+            </button>
+        }
+    };
+    let buttons = move || {
+        verdict.get().is_none().then(|| {
+            view! {
+                <div class="verdict-buttons" role="group" aria-label="Accept this?">
+                    {button("button button-primary", "Accept", Verdict::Accepted)}
+                    {button("button", "Reject", Verdict::Rejected)}
+                </div>
+            }
+        })
+    };
+    view! {
+        <div class="panel-verdict">
+            <div role="status">{said}</div>
+            {buttons}
+        </div>
+    }
+    .erase()
+}

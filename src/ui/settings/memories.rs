@@ -1,0 +1,239 @@
+//! What the assistant remembers of the person. What it remembers meanwhile appears by itself.
+
+use std::cmp::Reverse;
+
+use leptos::prelude::*;
+
+use super::{
+    confirm::{Confirm, Question},
+    heading,
+    state::Settings,
+    time,
+};
+use crate::{
+    api::personal,
+    protocol::{Memory, MemoryId, sorted},
+    ui::{browser, each::Each, erase::Erase, icons, when::When},
+};
+
+/// More than these are not seen at a glance.
+const AT_A_GLANCE: usize = 7;
+
+/// How much of a memory is in its button's name, in characters.
+const NAMED_BY: usize = 60;
+
+#[derive(Clone, Copy)]
+struct Memories {
+    settings: Settings,
+    /// What was forgotten on this page: it can be put back for as long as one is here.
+    forgotten: RwSignal<Vec<Memory>>,
+    /// What is searched for.
+    words: RwSignal<String>,
+}
+
+pub fn section(settings: Settings, confirm: Confirm) -> AnyView {
+    let memories = Memories {
+        settings,
+        forgotten: RwSignal::default(),
+        words: RwSignal::default(),
+    };
+    let count = Memo::new(move |_| settings.memories.with(Vec::len));
+    let shown = Memo::new(move |_| memories.shown());
+    let nothing = Memo::new(move |_| memories.all().is_empty());
+    let forget_all = move |_| {
+        confirm.ask(Question {
+            title: "Forget everything?".into(),
+            text: "All that the assistant remembers about you will be gone for good.",
+            button: "Forget everything",
+            act: Callback::new(move |()| memories.forget_all()),
+            next: "#settings-memories",
+        });
+    };
+    view! {
+        <section class="settings-section" aria-labelledby="settings-memories">
+            {heading(
+                "settings-memories",
+                "Memories",
+                "What the assistant remembers about you from one conversation to the next. It looks them up when they may help.",
+            )}
+            <When when=move || !settings.remembers.get()>
+                <p class="settings-hint">
+                    "Remembering is switched off in this server’s settings ("<code>"tools.disabled"</code>
+                    "): the assistant remembers nothing new, or can’t look up what is here."
+                </p>
+            </When>
+            <When when=move || nothing.get()>
+                <p class="settings-empty">
+                    "Nothing yet. Tell the assistant something that will matter again, such as “Remember that I am allergic to \
+                     peanuts.” It will appear here, and you can delete it."
+                </p>
+            </When>
+            <When when=move || { count.get() > AT_A_GLANCE }>
+                <input
+                    type="search"
+                    class="settings-input needs-script"
+                    aria-label="Search memories"
+                    placeholder="Search memories"
+                    autocomplete="off"
+                    prop:value=move || memories.words.get()
+                    on:input:target=move |event| memories.words.set(event.target().value())
+                />
+            </When>
+            <When when=move || !nothing.get() && shown.with(Vec::is_empty)>
+                <p class="settings-empty" role="status">"Nothing that is remembered has these words in it."</p>
+            </When>
+            <ul class="settings-list">
+                <Each of=move || shown.get() key=|memory| memory.id let:memory>
+                    {row(memories, memory)}
+                </Each>
+            </ul>
+            <When when=move || { count.get() > 0 }>
+                <div class="settings-bar needs-script">
+                    <p class="settings-note">{move || counted(count.get())}</p>
+                    <button type="button" class="button button-quiet" on:click=forget_all>"Forget everything"</button>
+                </div>
+            </When>
+        </section>
+    }
+    .erase()
+}
+
+fn counted(count: usize) -> String {
+    match count {
+        1 => "1 memory".into(),
+        count => [&count.to_string(), " memories"].concat(),
+    }
+}
+
+fn row(memories: Memories, memory: Memory) -> AnyView {
+    let id = memory.id;
+    let is_gone = Memo::new(move |_| memories.is_forgotten(id));
+    let named_by = match memory.text.char_indices().nth(NAMED_BY) {
+        Some((cut, _)) => [&memory.text[..cut], "…"].concat(),
+        None => memory.text.clone(),
+    };
+    let (forget_name, undo_name) = (
+        ["Forget “", &named_by, "”"].concat(),
+        ["Put back “", &named_by, "”"].concat(),
+    );
+    let button = move || {
+        if is_gone.get() {
+            let undo = move |_| memories.put_back(id);
+            view! {
+                <span class="settings-note" role="status">"Forgotten"</span>
+                <button type="button" class="button button-quiet" aria-label=undo_name.clone() on:click=undo>
+                    "Undo"
+                </button>
+            }
+            .erase()
+        } else {
+            let forget = move |_| memories.forget(id);
+            view! {
+                <button
+                    type="button"
+                    class="icon-button needs-script"
+                    aria-label=forget_name.clone()
+                    title="Forget"
+                    on:click=forget
+                >
+                    {icons::trash()}
+                </button>
+            }
+            .erase()
+        }
+    };
+    view! {
+        <li id=element_id(id) class="settings-row" class:settings-gone=is_gone>
+            <div class="settings-what">
+                <p dir="auto">{memory.text}</p>
+                <p class="settings-facts">{time(memory.created_at)}</p>
+            </div>
+            {button}
+        </li>
+    }
+    .erase()
+}
+
+fn element_id(id: MemoryId) -> String {
+    ["memory-", &id.to_string()].concat()
+}
+
+/// What was pressed is another button now.
+fn focus_button(id: MemoryId) {
+    browser::next_frame(move || browser::focus_selector(&["#", &element_id(id), " button"].concat()));
+}
+
+impl Memories {
+    /// All that is to be seen, newest first: with what was forgotten here.
+    fn all(self) -> Vec<Memory> {
+        let mut all = self.settings.memories.get();
+        self.forgotten.with(|forgotten| {
+            for memory in forgotten {
+                if all.iter().all(|known| known.id != memory.id) {
+                    sorted::insert(&mut all, memory.clone(), |memory| Reverse(memory.id));
+                }
+            }
+        });
+        all
+    }
+
+    /// Those that have all words that are searched for.
+    fn shown(self) -> Vec<Memory> {
+        let words = self.words.get().to_lowercase();
+        let mut all = self.all();
+        if !words.trim().is_empty() {
+            all.retain(|memory| {
+                let text = memory.text.to_lowercase();
+                words.split_whitespace().all(|word| text.contains(word))
+            });
+        }
+        all
+    }
+
+    fn is_forgotten(self, id: MemoryId) -> bool {
+        self.forgotten
+            .with(|forgotten| forgotten.iter().any(|memory| memory.id == id))
+    }
+
+    fn forget(self, id: MemoryId) {
+        let memories = self.settings.memories.read_untracked();
+        let Some(memory) = memories.iter().find(|memory| memory.id == id).cloned() else {
+            return;
+        };
+        drop(memories);
+        self.forgotten.update(|forgotten| forgotten.push(memory));
+        focus_button(id);
+        let take_back = move || {
+            self.forgotten
+                .update(|forgotten| forgotten.retain(|memory| memory.id != id));
+        };
+        self.settings.tell(personal::forget_memory(id), take_back);
+    }
+
+    fn put_back(self, id: MemoryId) {
+        let forgotten = self.forgotten.read_untracked();
+        let Some(memory) = forgotten.iter().find(|memory| memory.id == id).cloned() else {
+            return;
+        };
+        drop(forgotten);
+        let again = memory.clone();
+        self.settings.memories.update(|memories| {
+            if memories.iter().all(|known| known.id != id) {
+                sorted::insert(memories, memory.clone(), |memory| Reverse(memory.id));
+            }
+        });
+        self.forgotten
+            .update(|forgotten| forgotten.retain(|memory| memory.id != id));
+        focus_button(id);
+        let take_back = move || self.forgotten.update(|forgotten| forgotten.push(again));
+        self.settings.tell(personal::restore_memory(memory), take_back);
+    }
+
+    fn forget_all(self) {
+        let before = self.settings.memories.get_untracked();
+        self.settings.memories.set(Vec::new());
+        self.forgotten.set(Vec::new());
+        let take_back = move || self.settings.memories.set(before);
+        self.settings.tell(personal::forget_all_memories(), take_back);
+    }
+}

@@ -1,0 +1,104 @@
+//! The settings page: what a person sets for themselves. Its code is loaded when it is first shown.
+//!
+//! - [`state`]: what is known of it, and keeping that true
+//! - [`instructions`], [`memories`], [`tokens`]: its sections
+//! - [`confirm`]: asking before something is gone for good
+
+mod confirm;
+mod instructions;
+mod memories;
+mod state;
+mod tokens;
+
+use std::sync::Arc;
+
+use leptos::{prelude::*, wasm_split::wasm_split};
+
+use self::{
+    confirm::Confirm,
+    state::{Phase, Settings},
+};
+use super::{
+    browser,
+    erase::Erase,
+    icons,
+    lazy::{Code, NotLoaded, lazy},
+    live::{Live, use_live},
+};
+use crate::protocol::{Json, Timestamp};
+
+/// What the page came with, if this is where it began: a [`Personal`](crate::protocol::Personal) that only this page reads.
+#[derive(Clone)]
+pub struct Given(pub Option<Json>);
+
+/// Shows the settings.
+pub fn settings(live: Live) -> AnyView {
+    lazy(move || code(live))
+}
+
+/// Few are here often.
+#[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
+pub fn code(live: Live) -> Result<Code, NotLoaded> {
+    Ok(Arc::new(move || page(live)))
+}
+
+fn page(live: Live) -> AnyView {
+    let settings = Settings::new(live);
+    let confirm = Confirm::new();
+    if live.has_taken_over() {
+        // The link that led here may be in a drawer that is closed by now.
+        browser::next_frame(|| browser::focus_selector("#settings"));
+    }
+    let sections = move || match settings.phase.get() {
+        Phase::Loading => view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase(),
+        Phase::Ready => view! {
+            {instructions::section(settings)}
+            {memories::section(settings, confirm)}
+            {tokens::section(settings, confirm)}
+        }
+        .erase(),
+        Phase::Failed(message) => failure(settings, message),
+    };
+    view! {
+        <div id="settings" class="settings" data-lazy="settings" role="region" aria-label="Settings" tabindex="-1">
+            <div class="settings-page">
+                <a class="button button-quiet settings-back" href=move || live.came_from.get().path()>
+                    {icons::previous()}
+                    "Back"
+                </a>
+                <p class="without-script">"Without scripts, the settings can be read here and not changed."</p>
+                {sections}
+            </div>
+            {confirm.dialog()}
+        </div>
+    }
+    .erase()
+}
+
+fn failure(settings: Settings, message: String) -> AnyView {
+    view! {
+        <div class="notice" role="alert">
+            <h2>"The settings could not be loaded"</h2>
+            <p>{message}</p>
+            <button type="button" class="button" on:click=move |_| settings.load_again()>
+                "Try again"
+            </button>
+        </div>
+    }
+    .erase()
+}
+
+/// A section's heading, and what it is about. Something can be pressed in it that goes away: then one goes on here.
+fn heading(id: &'static str, title: &'static str, text: &'static str) -> AnyView {
+    view! {
+        <h2 id=id tabindex="-1">{title}</h2>
+        <p class="settings-about">{text}</p>
+    }
+    .erase()
+}
+
+/// A time: first as the server writes it, then as the person does.
+fn time(at: Timestamp) -> AnyView {
+    let clock = use_live().clock;
+    view! { <time datetime=at.rfc3339()>{move || clock.get().time(at)}</time> }.erase()
+}

@@ -1,0 +1,61 @@
+//! The files that a tool gave: images to look at, sounds to hear, the rest to save.
+
+use leptos::prelude::*;
+
+use crate::{
+    protocol::{Attachment, attachment::Shown},
+    ui::{erase::Erase, icons},
+};
+
+/// All of them, if there are any.
+pub fn files(files: Vec<Attachment>) -> Option<AnyView> {
+    if files.is_empty() {
+        return None;
+    }
+    let files: Vec<_> = files.into_iter().map(file).collect();
+    Some(view! { <ul class="tool-files">{files}</ul> }.erase())
+}
+
+fn file(file: Attachment) -> AnyView {
+    let address = file.address();
+    let full = address.clone();
+    let name = file.name;
+    let shown = match Shown::of(&file.media_type) {
+        Shown::Image => view! {
+            <a class="tool-image" href=full target="_blank" rel="noopener" title="Open in full">
+                <img src=address alt=name/>
+            </a>
+        }
+        .erase(),
+        Shown::Audio => {
+            let label = name.clone();
+            view! {
+                <span class="tool-file-name">{name}</span>
+                <audio controls preload="none" src=address aria-label=label></audio>
+            }
+            .erase()
+        }
+        Shown::Saved => {
+            let label = name.clone();
+            view! {
+                <a class="tool-file" href=address download=name rel="external">
+                    {icons::download()}
+                    <span class="tool-file-name">{label}</span>
+                    <span class="tool-took">{size(file.bytes)}</span>
+                </a>
+            }
+            .erase()
+        }
+    };
+    view! { <li>{shown}</li> }.erase()
+}
+
+/// How long a file is, for people.
+fn size(bytes: usize) -> String {
+    let (number, unit) = match bytes {
+        0..1000 => (bytes, " bytes"),
+        1000..1_000_000 => (bytes.div_ceil(1000), " KB"),
+        _ => (bytes.div_ceil(1_000_000), " MB"),
+    };
+    [&number.to_string(), unit].concat()
+}

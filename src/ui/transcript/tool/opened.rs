@@ -1,0 +1,216 @@
+//! What an opened card shows: what the tool was asked, and what came of it.
+
+use leptos::prelude::*;
+
+use crate::{
+    protocol::{ToolCall, json},
+    ui::{
+        copy::CopyButton,
+        erase::Erase,
+        highlight::coloured,
+        markdown::{MarkdownState, MarkdownView},
+    },
+};
+
+/// How much of an output is shown at first, in bytes.
+const SHOWN_AT_FIRST: usize = 4000;
+
+/// Arguments that are code, by what tools call them, with the language that it is most likely in.
+const CODE: [(&str, &str); 7] = [
+    ("query", "query"),
+    ("expression", "js"),
+    ("code", "python"),
+    ("script", "sh"),
+    ("command", "sh"),
+    ("sql", "sql"),
+    ("diff", "diff"),
+];
+
+/// What was asked and what came of it.
+#[component]
+pub fn Opened(call: ArcRwSignal<ToolCall>, prefix: String) -> impl IntoView {
+    let (input, output) = (call.clone(), call);
+    let asked = Memo::new(move |_| input.with(asked));
+    let given = Memo::new(move |_| output.with(|call| call.output.clone()));
+    let part = |(name, text, language): (String, String, String)| {
+        view! {
+            <section class="tool-part">
+                <h3>{name}</h3>
+                {self::text(text, language)}
+            </section>
+        }
+        .erase()
+    };
+    view! {
+        {move || asked.get().into_iter().map(part).collect::<Vec<_>>()}
+        {move || given.get().map(|given| view! {
+            <section class="tool-part">
+                <h3>"Result"</h3>
+                {result(given, prefix.clone())}
+            </section>
+        })}
+    }
+}
+
+/// The arguments: what is code as such, each with its name and its language, and the others as JSON.
+fn asked(call: &ToolCall) -> Vec<(String, String, String)> {
+    let arguments = call.arguments();
+    let mut code = Vec::new();
+    let mut others = Vec::new();
+    for (name, value) in &arguments {
+        let known = CODE.iter().find(|(field, _)| field == name);
+        match (known, json::read::<String>(value.as_str().as_bytes())) {
+            (Some((_, usual)), Ok(text)) if !text.is_empty() => {
+                let language = language(&arguments, &text).unwrap_or_else(|| (*usual).into());
+                code.push((title(name), text, language));
+            }
+            _ => others.push(["\"", name, "\":", value.as_str()].concat()),
+        }
+    }
+    // A name with something in it that JSON would have to escape.
+    let is_odd = arguments.iter().any(|(name, _)| name.contains(['"', '\\', '\n']));
+    if code.is_empty() || is_odd {
+        code.clear();
+        others = vec![call.input.as_str().to_owned()];
+    } else if !others.is_empty() {
+        others = vec![["{", &others.join(","), "}"].concat()];
+    }
+    let others = others
+        .iter()
+        .map(|json| ("Asked".into(), json::pretty(json), "json".into()));
+    code.into_iter().chain(others).collect()
+}
+
+/// The language of a piece of code, as far as another argument or the code itself says so.
+fn language(arguments: &[(String, json::Json)], code: &str) -> Option<String> {
+    let said = arguments
+        .iter()
+        .find(|(name, _)| name == "language" || name == "lang");
+    if let Some(Ok(said)) = said.map(|(_, said)| json::read::<String>(said.as_str().as_bytes())) {
+        return Some(said);
+    }
+    let first = code.split_whitespace().next()?;
+    let sql = ["select", "with", "insert", "update", "delete", "create"];
+    sql.iter()
+        .any(|word| first.eq_ignore_ascii_case(word))
+        .then(|| "sql".into())
+}
+
+/// `sql_query`, `query`: with a capital letter, and spaces.
+fn title(name: &str) -> String {
+    let mut title = name.replace('_', " ");
+    if let Some(first) = title.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    title
+}
+
+/// A table as a table, JSON in colours, anything else as it is.
+fn result(given: String, prefix: String) -> AnyView {
+    if is_table(&given) {
+        return view! { <MarkdownView state=MarkdownState::finished(&given) prefix/> }.erase();
+    }
+    let is_json = given.trim_start().starts_with(['{', '[']) && given.trim_end().ends_with(['}', ']']);
+    text(given, if is_json { "json".into() } else { String::new() })
+}
+
+fn is_table(text: &str) -> bool {
+    let mut lines = text.lines().skip_while(|line| !line.starts_with('|')).skip(1);
+    lines
+        .next()
+        .is_some_and(|line| line.starts_with("|-") || line.starts_with("| -") || line.starts_with("|:"))
+}
+
+/// A text in which every character counts, its beginning at first.
+fn text(text: String, language: String) -> AnyView {
+    let all = RwSignal::new(text.len() <= SHOWN_AT_FIRST);
+    let beginning = text.floor_char_boundary(SHOWN_AT_FIRST);
+    let (shown, copied) = (text.clone(), text);
+    let code = move || {
+        let shown = if all.get() { &shown } else { &shown[..beginning] };
+        coloured(shown, &language)
+    };
+    view! {
+        <div class="tool-text">
+            <pre tabindex="0"><code>{code}</code></pre>
+            <CopyButton name="Copy" text=move || copied.clone()/>
+        </div>
+        {move || (!all.get()).then(|| view! {
+            <button type="button" class="button button-quiet" on:click=move |_| all.set(true)>"Show all"</button>
+        })}
+    }
+    .erase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{AskedCall, Json, ToolStatus};
+
+    /// The sections that arguments are shown in.
+    fn shown(input: &str) -> Vec<(String, String, String)> {
+        let call = AskedCall {
+            node: 0,
+            part: 0,
+            index: 0,
+            tool_use_id: "1".into(),
+            tool: "tool".into(),
+            input: Json::or_string(input),
+            label: "Doing".into(),
+            detail: None,
+        };
+        asked(&call.as_part(ToolStatus::Running, None))
+    }
+
+    fn part(name: &str, text: &str, language: &str) -> (String, String, String) {
+        (name.into(), text.into(), language.into())
+    }
+
+    #[test]
+    fn what_is_code_is_shown_as_code_and_the_rest_as_json() {
+        assert_eq!(
+            shown(r#"{"query":"CRISPR AND 2024","count":5.5,"deep":{"a":[]}}"#),
+            [
+                part("Query", "CRISPR AND 2024", "query"),
+                part(
+                    "Asked",
+                    "{\n  \"count\": 5.5,\n  \"deep\": {\n    \"a\": []\n  }\n}",
+                    "json"
+                ),
+            ]
+        );
+        assert_eq!(
+            shown(r#"{"query":"Select *\nfrom \"t\""}"#),
+            [part("Query", "Select *\nfrom \"t\"", "sql")]
+        );
+        assert_eq!(
+            shown(r#"{"code":"let a;","language":"Rust"}"#),
+            [
+                part("Code", "let a;", "Rust"),
+                part("Asked", "{\n  \"language\": \"Rust\"\n}", "json"),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_has_no_code_is_shown_whole_whatever_it_is() {
+        for odd in [
+            "{}",
+            "[1]",
+            "\"text\"",
+            "7",
+            r#"{"query":7}"#,
+            r#"{"query":""}"#,
+            "no JSON",
+        ] {
+            let input = Json::or_string(odd);
+            assert_eq!(
+                shown(odd),
+                [part("Asked", &json::pretty(input.as_str()), "json")],
+                "{odd}"
+            );
+        }
+        let odd = r#"{"query":"a","b\"c":1}"#;
+        assert_eq!(shown(odd), [part("Asked", &json::pretty(odd), "json")]);
+    }
+}

@@ -1,0 +1,173 @@
+//! The thinking trace, at the top of an answer whose model thinks: one line that says what goes on, which opens to every thought
+//! and every call of a tool in their order. When the answer is done it is folded away, with how long it took and what was used.
+
+use leptos::{ev, prelude::*, wasm_bindgen::JsCast, web_sys::HtmlDetailsElement};
+
+use super::answer::{Dots, part_id};
+use crate::{
+    protocol::{RunStatus, ToolCall, ToolStatus},
+    ui::{
+        clock,
+        each::Each,
+        erase::Erase,
+        live::{AnswerRow, PartKind, PartRow},
+        markdown::MarkdownView,
+    },
+};
+
+/// The trace of an answer, if its model has thought.
+pub fn trace(row: AnswerRow) -> AnyView {
+    let parts = row.parts.clone();
+    let thinks = Memo::new(move |_| parts.with(|parts| parts.iter().any(PartRow::is_thinking)));
+    (move || thinks.get().then(|| view! { <Trace row=row.clone()/> })).erase()
+}
+
+#[component]
+fn Trace(row: AnswerRow) -> impl IntoView {
+    let AnswerRow { id, run, parts, .. } = row;
+    let open = RwSignal::new(false);
+    let toggled = move |event: ev::Event| {
+        if let Some(details) = event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlDetailsElement>().ok())
+        {
+            open.set(details.open());
+        }
+    };
+    // What goes on now, if it is something that the trace tells.
+    let now = {
+        let (run, parts) = (run.clone(), parts.clone());
+        Memo::new(move |_| {
+            let runs = run.with(|run| run.status == RunStatus::Running);
+            let last = parts.with(|parts| parts.last().cloned());
+            last.filter(|part| runs && is_step(part))
+        })
+    };
+    let summary = {
+        let parts = parts.clone();
+        move || match now.get() {
+            Some(part) => going_on(part),
+            None => done(
+                open,
+                run.with(|run| run.worked_ms),
+                parts.with(|parts| used(parts)),
+            ),
+        }
+    };
+    let steps = move || {
+        parts.with(|parts| {
+            parts
+                .iter()
+                .filter(|part| is_step(part))
+                .cloned()
+                .collect::<Vec<_>>()
+        })
+    };
+    let step = move |part: PartRow| {
+        let prefix = part_id(id, part.key);
+        match part.kind.clone() {
+            PartKind::Tool(call) => view! { <p class="trace-tool">{move || call.with(what)}</p> }.erase(),
+            _ => thought(part, prefix, open),
+        }
+    };
+    view! {
+        <details class="trace fold" on:toggle=toggled>
+            <summary>{summary}</summary>
+            <div class="trace-steps">
+                <Each of=steps key=PartRow::identity children=step/>
+            </div>
+        </details>
+    }
+}
+
+fn is_step(part: &PartRow) -> bool {
+    part.is_thinking() || matches!(part.kind, PartKind::Tool(_))
+}
+
+/// One line: what goes on, and with what.
+fn going_on(part: PartRow) -> AnyView {
+    let (doing, detail) = match part.kind {
+        PartKind::Tool(call) => {
+            let works = {
+                let call = call.clone();
+                Memo::new(move |_| call.with(|call| call.status == ToolStatus::Running))
+            };
+            let label = call.with_untracked(|call| call.label.clone());
+            let detail = call.with_untracked(|call| call.detail.clone().unwrap_or_default());
+            // Its call has ended, and the model is at it again.
+            let doing = move || {
+                if works.get() {
+                    label.clone()
+                } else {
+                    "Thinking".into()
+                }
+            };
+            let detail = move || {
+                if works.get() {
+                    detail.clone()
+                } else {
+                    String::new()
+                }
+            };
+            (doing.erase(), detail.erase())
+        }
+        _ => ("Thinking".into_any(), (move || part.latest.get()).erase()),
+    };
+    view! {
+        <span class="trace-now">{doing}</span>
+        <Dots/>
+        <span class="trace-latest">{detail}</span>
+    }
+    .erase()
+}
+
+/// What it came to.
+fn done(open: RwSignal<bool>, worked_ms: u64, used: String) -> AnyView {
+    view! {
+        <span>{move || if open.get() { "Hide details" } else { "Show details" }}</span>
+        {(worked_ms > 0).then(|| view! { <span class="trace-took">{clock::duration(worked_ms)}</span> })}
+        <span class="trace-latest">{used}</span>
+    }
+    .erase()
+}
+
+/// The tools that were used, as the person knows them: "Searched, Fetched ×2".
+fn used(parts: &[PartRow]) -> String {
+    let mut used: Vec<(String, usize)> = Vec::new();
+    for part in parts {
+        let PartKind::Tool(call) = &part.kind else {
+            continue;
+        };
+        let label = call.with(|call| call.label.clone());
+        match used.iter_mut().find(|(known, _)| *known == label) {
+            Some((_, count)) => *count += 1,
+            None => used.push((label, 1)),
+        }
+    }
+    let times = |(label, count): (String, usize)| match count {
+        1 => label,
+        _ => [&label, " ×", &count.to_string()].concat(),
+    };
+    used.into_iter().map(times).collect::<Vec<_>>().join(", ")
+}
+
+/// A call, which has its card in the text.
+fn what(call: &ToolCall) -> String {
+    match &call.detail {
+        Some(detail) => [&call.label, ": ", detail].concat(),
+        None => call.label.clone(),
+    }
+}
+
+fn thought(part: PartRow, prefix: String, open: RwSignal<bool>) -> AnyView {
+    let PartRow { live, prose, .. } = part;
+    // Whoever reads without scripts can open what the server rendered. What streams in while it is folded
+    // is drawn when it is opened.
+    let seen = Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(!live) || open.get());
+    view! {
+        <div class="thinking-text">
+            {move || seen.get().then(|| view! { <MarkdownView state=prose.show() prefix=prefix.clone()/> })}
+        </div>
+    }
+    .erase()
+}

@@ -1,0 +1,234 @@
+//! What is in the tray. Its code is loaded with the first page that has one.
+
+use std::sync::Arc;
+
+use leptos::{
+    ev, html, leptos_dom::helpers::window_event_listener, prelude::*, wasm_split::wasm_split, web_sys,
+};
+
+use super::{NARROW, Tray, use_tray};
+use crate::{
+    protocol::ConversationId,
+    ui::{
+        browser,
+        composer::Composer,
+        each::Each,
+        erase::Erase,
+        icons,
+        lazy::{Code, NotLoaded},
+        live::{Beside, Live, Phase},
+        models::Models,
+        panel::use_panel,
+        place::Place,
+        transcript::Conversation,
+        when::When,
+    },
+};
+
+/// How many conversations there are to choose from; the others are in the list.
+const CHOICES: usize = 30;
+
+/// The tray's content.
+#[wasm_split(tray, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
+pub fn code(live: Live) -> Result<Code, NotLoaded> {
+    Ok(Arc::new(move || content(live)))
+}
+
+fn content(live: Live) -> AnyView {
+    let tray = use_tray();
+    let keys = window_event_listener(ev::keydown, move |event| {
+        let chord = (event.ctrl_key() || event.meta_key()) && event.key() == ".";
+        if chord {
+            event.prevent_default();
+            if tray.open.get_untracked() {
+                close(tray);
+            } else {
+                tray.turn(true);
+            }
+        }
+    });
+    on_cleanup(move || keys.remove());
+    view! {
+        <div class="tray-place" data-lazy="tray">
+            <When when=move || !tray.open.get()>
+                <button
+                    type="button"
+                    id="tray-open"
+                    class="button tray-open needs-script"
+                    title="Ctrl+."
+                    on:click=move |_| tray.turn(true)
+                >
+                    {icons::brand()} "Ask about this page"
+                </button>
+            </When>
+            <When when=move || tray.open.get()>
+                <OpenTray live/>
+            </When>
+        </div>
+    }
+    .erase()
+}
+
+/// Closes it. Who was in it goes on where it is opened.
+fn close(tray: Tray) {
+    let was_within = browser::has_focus_in(".tray");
+    tray.turn(false);
+    if was_within {
+        browser::next_frame(|| browser::focus_selector("#tray-open"));
+    }
+}
+
+#[component]
+fn OpenTray(live: Live) -> impl IntoView {
+    let tray = use_tray();
+    let panel = use_panel();
+    let frame = NodeRef::<html::Section>::new();
+    let watch = StoredValue::new(None);
+    Effect::new(move |_| {
+        if let Some(frame) = frame.get() {
+            // The window may get wider or narrower.
+            let resized = move || tray.full.set(browser::matches(NARROW));
+            watch.set_value(Some(browser::on_resize(&frame, resized)));
+        }
+    });
+    let covers = move || tray.full.get();
+    let escape = move |event: ev::KeyboardEvent| {
+        let elsewhere = event.default_prevented() || browser::is_there("#panel, dialog[open], :popover-open");
+        if event.key() == "Escape" && !elsewhere {
+            close(tray);
+        }
+    };
+    // The one that was in it may have been deleted since.
+    Effect::new(move |_| {
+        if live.here().is_some_and(|view| view.phase.get() == Phase::Missing) {
+            tray.show(Place::New);
+        }
+    });
+    let scene = move || match live.place.get() {
+        Place::New => welcome(live),
+        Place::Conversation(id) => view! { <Conversation view=live.view(id)/> }.erase(),
+        Place::Literature | Place::Settings | Place::Nowhere => ().into_any(),
+    };
+    view! {
+        <section
+            node_ref=frame
+            class="tray"
+            role=move || if covers() { "dialog" } else { "complementary" }
+            aria-modal=move || covers().then_some("true")
+            aria-label="Chat"
+            inert=move || panel.covers_all()
+            on:keydown=escape
+        >
+            <header class="tray-head">
+                <Picker live/>
+                <button
+                    type="button"
+                    class="icon-button"
+                    aria-label="New conversation"
+                    title="New conversation"
+                    on:click=move |_| {
+                        tray.show(Place::New);
+                        browser::focus_selector("#message");
+                    }
+                >
+                    {icons::plus()}
+                </button>
+                <a
+                    class="icon-button"
+                    href=move || live.place.get().path()
+                    aria-label="Open in full chat"
+                    title="Open in full chat"
+                >
+                    {icons::expand()}
+                </a>
+                <button
+                    type="button"
+                    class="icon-button"
+                    aria-label="Close the chat"
+                    title="Close the chat (Ctrl+.)"
+                    on:click=move |_| close(tray)
+                >
+                    {icons::close()}
+                </button>
+            </header>
+            <div class="scene">{scene}</div>
+            <Composer/>
+        </section>
+    }
+}
+
+/// Which conversation is in it.
+#[component]
+fn Picker(live: Live) -> impl IntoView {
+    let tray = use_tray();
+    let select = NodeRef::<html::Select>::new();
+    let shown = move || {
+        let id = live.place.get().conversation();
+        id.map(|id| id.to_string()).unwrap_or_default()
+    };
+    // The one that is shown may be far down the list.
+    let choices = Memo::new(move |_| {
+        let mut ids: Vec<ConversationId> = live
+            .list
+            .with(|rows| rows.iter().take(CHOICES).map(|row| row.id).collect());
+        if let Some(here) = live.place.get().conversation()
+            && !ids.contains(&here)
+        {
+            ids.insert(0, here);
+        }
+        ids
+    });
+    let title = move |id: ConversationId| {
+        let listed = live.list.with(|rows| {
+            let row = rows.iter().find(|row| row.id == id);
+            row.map(|row| row.title.clone())
+        });
+        match listed {
+            Some(title) => title.get(),
+            None => live.view(id).title.get(),
+        }
+    };
+    // What is chosen has to be there to be chosen.
+    Effect::new(move |_| {
+        choices.track();
+        let value = shown();
+        if let Some(select) = select.get() {
+            browser::next_frame(move || select.set_value(&value));
+        }
+    });
+    let choose = move |event: web_sys::Event| {
+        let chosen = event_target_value(&event);
+        tray.show(chosen.parse().map_or(Place::New, Place::Conversation));
+    };
+    view! {
+        <select node_ref=select class="tray-picker" aria-label="Conversation" on:change=choose>
+            <option value="">"New conversation"</option>
+            <Each of=move || choices.get() key=|id| *id let:id>
+                <option value=id.to_string()>{move || title(id)}</option>
+            </Each>
+        </select>
+    }
+}
+
+/// What one can ask, when nothing was asked yet.
+fn welcome(live: Live) -> AnyView {
+    let models = expect_context::<Models>();
+    let question = move |text: &'static str| {
+        let ask = move |_| live.send(Place::New, text.into(), models.to_ask(live));
+        view! {
+            <li>
+                <button type="button" class="suggestion" on:click=ask>{text}</button>
+            </li>
+        }
+    };
+    let words = move || {
+        live.beside.get().map(|Beside { about, questions, .. }| {
+            let questions: Vec<_> = questions.iter().copied().map(question).collect();
+            view! {
+                <p>{about}</p>
+                <ul class="suggestions">{questions}</ul>
+            }
+        })
+    };
+    view! { <div class="welcome tray-welcome">{words}</div> }.erase()
+}

@@ -1,0 +1,304 @@
+//! A turn whose answer comes whole, at once.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+use parlor::tools::{Call, NewPayload, Registry, Tool, ToolError, ToolResult};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use upstream::{Script, Upstream, When};
+use uuid::Uuid;
+
+use crate::{
+    support::{Parlor, answering, calls, id, json},
+    tools::Asking,
+};
+
+/// Sends a turn; gives the status and the body.
+async fn batch(parlor: &Parlor, body: &Value) -> (u16, Value) {
+    let response = parlor.post("/api/chat/batch", body).send().await.unwrap();
+    let status = response.status().as_u16();
+    (status, json(response).await)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+/// Makes a table.
+struct Maker;
+
+impl Tool for Maker {
+    type Input = Nothing;
+
+    const NAME: &'static str = "make";
+    const DESCRIPTION: &'static str = "Makes something.";
+    const LABEL: &'static str = "Making";
+    const DONE: &'static str = "Made";
+
+    async fn run(&self, _: Nothing, _: Call) -> Result<ToolResult, ToolError> {
+        Ok(ToolResult {
+            text: "See https://found.example/page".into(),
+            payload: Some(NewPayload {
+                kind: "table".into(),
+                data: json!([[1.5]]),
+            }),
+            ..ToolResult::default()
+        })
+    }
+}
+
+#[tokio::test]
+async fn the_answer_has_all_that_the_contract_promises_and_is_the_stream_s_payload() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let said = "Found.\nSUGGESTED_VALUES: [{\"label\": \"More\", \"value\": \"Tell me more\"}]\n\
+                SUGGESTED_ACTIONS: [{\"label\": \"Save\", \"action\": \"save\", \"handler\": \"server\", \"data\": {\"n\": 0.5}}]\n\
+                <!-- METADATA:\n{\"sources\": [{\"title\": \"Page\", \"url\": \"https://found.example/page\"}]}\n-->";
+    upstream.script(
+        When::any(),
+        Script::new().text("I look.").tool_call("id0", "make", "{}"),
+    );
+    upstream.script(When::tool_gave("found.example"), Script::new().text(said));
+    let tools = Registry::default().with(Maker);
+    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |_| {}).await;
+    let key = Uuid::now_v7().to_string();
+    let request = json!({ "message": "Look", "model": "test/any", "diagnostics": true });
+    let send = |path: &str| parlor.post(path, &request).header("idempotency-key", &key);
+    let response = send("/api/chat/batch").send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    let mut answer = json(response).await;
+
+    // The same request, streamed: the same run.
+    let streamed = crate::support::Stream::of(send("/api/chat/stream"))
+        .await
+        .rest()
+        .await;
+    let last = streamed.last().unwrap();
+    assert_eq!(last["payload"], answer);
+    assert_eq!((&last["type"], calls(&upstream).len()), (&json!("complete"), 2));
+
+    let saved = &streamed[0];
+    assert_eq!(saved["type"], "user_message_saved");
+    let diagnostics = answer.as_object_mut().unwrap().remove("diagnostics").unwrap();
+    assert!(
+        diagnostics["raw_llm_response"]
+            .as_str()
+            .unwrap()
+            .contains("METADATA")
+    );
+    let payload_id = answer["custom_payload"]["payload_id"].clone();
+    let output = answer["tool_history"][0]["output"].clone();
+    assert!(
+        output
+            .as_str()
+            .unwrap()
+            .starts_with("See https://found.example/page"),
+        "{output}"
+    );
+    assert_eq!(
+        answer,
+        json!({
+            "message": "I look.\n\n[[tool:0]]\n\nFound.",
+            "suggested_values": [{ "label": "More", "value": "Tell me more" }],
+            "suggested_actions": [
+                { "label": "Save", "action": "save", "handler": "server", "data": { "n": 0.5 }, "style": "secondary" },
+            ],
+            "custom_payload": {
+                "payload_id": payload_id, "type": "table", "summary": "Table", "data": [[1.5]],
+            },
+            "tool_history": [
+                { "tool_name": "make", "tool_use_id": "id0", "input": {}, "output": output, "status": "complete" },
+            ],
+            "sources": [{ "title": "Page", "url": "https://found.example/page" }],
+            "conversation_id": saved["conversation_id"],
+            "user_message_id": saved["user_message_id"],
+            "message_id": saved["expected_assistant_message_id"],
+            "status": "complete",
+        })
+    );
+}
+
+#[tokio::test]
+async fn a_run_that_fails_is_a_problem_with_what_it_had_come_to() {
+    let (_folder, upstream, parlor) = answering(Script::new().text("half").cut()).await;
+    let (status, problem) = batch(&parlor, &json!({ "message": "Go", "model": "test/any" })).await;
+    assert_eq!((status, &problem["code"]), (502, &json!("run_interrupted")));
+    assert_eq!(problem["payload"]["message"], "half");
+    upstream.script(When::any(), Script::new().status(401, "no", &[]));
+    let (status, problem) = batch(&parlor, &json!({ "message": "Go", "model": "test/any" })).await;
+    assert_eq!((status, &problem["code"]), (502, &json!("run_failed")));
+    assert_eq!(problem["detail"], problem["error"]["message"]);
+    assert_eq!(problem["payload"]["status"], "failed");
+}
+
+#[tokio::test]
+async fn a_run_that_somebody_stops_is_an_answer_that_says_so() {
+    let (_folder, _upstream, parlor) = answering(Script::new().text("half").gate("never")).await;
+    let conversation = Uuid::now_v7();
+    let request = json!({ "message": "Go", "model": "test/any", "conversation_id": conversation });
+    let stop = async {
+        let mut events = parlor.follow("/api/events?after=0").await;
+        let run = id(&events.until("text_delta").await, "message_id");
+        parlor
+            .post(&format!("/api/runs/{run}/stop"), &json!({}))
+            .send()
+            .await
+            .unwrap();
+    };
+    let ((status, answer), ()) = tokio::join!(batch(&parlor, &request), stop);
+    assert_eq!(
+        (status, &answer["status"], &answer["message"]),
+        (200, &json!("stopped"), &json!("half"))
+    );
+}
+
+#[tokio::test]
+async fn a_run_that_asks_a_person_answers_at_once_and_the_same_request_again_has_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.script(
+        When::any(),
+        Script::new().tool_call("id0", "asking", r#"{"name":"it"}"#),
+    );
+    upstream.script(When::tool_gave("it is changed"), Script::new().text("Done."));
+    let count = Arc::new(AtomicUsize::new(0));
+    let tools = Registry::default().with(Asking(count.clone()));
+    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |_| {}).await;
+    let key = Uuid::now_v7().to_string();
+    let request = json!({ "message": "Change it", "model": "test/any" });
+    let send = || {
+        parlor
+            .post("/api/chat/batch", &request)
+            .header("idempotency-key", &key)
+            .send()
+    };
+    for _ in 0..2 {
+        let response = send().await.unwrap();
+        assert_eq!(response.status(), 202);
+        let place = response.headers()["location"].to_str().unwrap().to_owned();
+        let later = json(response).await;
+        assert_eq!(place, format!("/api/messages/{}", id(&later, "message_id")));
+        assert_eq!(later["status"], "waiting");
+        assert_eq!(
+            later["approvals"],
+            json!([{ "index": 0, "tool": "asking", "input": { "name": "it" }, "label": "Changing", "detail": null }])
+        );
+    }
+    let later = json(send().await.unwrap()).await;
+    let answer = format!("/api/runs/{}/approvals", id(&later, "message_id"));
+    let allowed = parlor.post(&answer, &json!({ "index": 0, "answer": "allow" }));
+    assert_eq!(allowed.send().await.unwrap().status(), 204);
+    let response = send().await.unwrap();
+    assert_eq!(
+        (response.status().as_u16(), &json(response).await["message"]),
+        (200, &json!("[[tool:0]]\n\nDone."))
+    );
+    assert_eq!(count.load(SeqCst), 1);
+}
+
+#[tokio::test]
+async fn what_takes_too_long_is_told_where_to_look_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.script(
+        When::any(),
+        Script::new().text("half").gate("rest").text(" whole"),
+    );
+    let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
+        settings.timeouts.batch_seconds = 0.3;
+    })
+    .await;
+    let (status, later) = batch(&parlor, &json!({ "message": "Go", "model": "test/any" })).await;
+    assert_eq!((status, &later["status"]), (202, &json!("running")));
+    let run = id(&later, "message_id");
+    let at_work = json(parlor.get(&format!("/api/runs/{run}")).send().await.unwrap()).await;
+    assert_eq!(
+        (&at_work["status"], &at_work["last_position"]),
+        (&json!("running"), &Value::Null)
+    );
+    upstream.release("rest");
+    let rest = parlor
+        .follow(&format!("/api/runs/{run}/events"))
+        .await
+        .rest()
+        .await;
+    assert_eq!(rest.last().unwrap()["payload"]["message"], "half whole");
+    let ended = json(parlor.get(&format!("/api/runs/{run}")).send().await.unwrap()).await;
+    assert_eq!(ended["last_position"], rest.last().unwrap()["position"]);
+}
+
+#[tokio::test]
+async fn whoever_waits_may_go_away() {
+    let (_folder, upstream, parlor) = answering(Script::new().text("half").gate("rest").text(" whole")).await;
+    let conversation = Uuid::now_v7();
+    let request = json!({ "message": "Go", "model": "test/any", "conversation_id": conversation });
+    let waiting = parlor
+        .post("/api/chat/batch", &request)
+        .timeout(Duration::from_millis(300))
+        .send();
+    assert!(waiting.await.unwrap_err().is_timeout());
+    upstream.release("rest");
+    let mut events = parlor.follow("/api/events?after=0").await;
+    events.until("complete").await;
+    let path = format!("/api/conversations/{conversation}/messages");
+    let messages = json(parlor.get(&path).send().await.unwrap()).await;
+    assert_eq!(
+        messages["messages"][1]["nodes"][0]["parts"][0]["text"],
+        "half whole"
+    );
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_deleted_meanwhile_is_not_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.script(When::any(), Script::new().text("half").gate("never"));
+    let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
+        settings.timeouts.heartbeat_seconds = 0.1;
+    })
+    .await;
+    let conversation = Uuid::now_v7();
+    let request = json!({ "message": "Go", "model": "test/any", "conversation_id": conversation });
+    let delete = async {
+        let mut events = parlor.follow("/api/events?after=0").await;
+        events.until("text_delta").await;
+        let url = format!("{}/api/conversations/{conversation}", parlor.url);
+        parlor.client.delete(url).send().await.unwrap();
+    };
+    let ((status, problem), ()) = tokio::join!(batch(&parlor, &request), delete);
+    assert_eq!((status, &problem["code"]), (404, &json!("not_found")));
+}
+
+#[tokio::test]
+async fn what_cannot_be_begun_is_refused_as_for_the_stream() {
+    let (_folder, upstream, parlor) = answering(Script::new().text("x").gate("never")).await;
+    let conversation = Uuid::now_v7();
+    let request = json!({ "message": "Go", "model": "test/any", "conversation_id": conversation });
+    let mut stream = parlor.chat(&request).await;
+    stream.until("text_delta").await;
+    for (body, expected, code) in [
+        (request, 409, "run_active"),
+        (json!({ "message": " " }), 400, "bad_request"),
+        (
+            json!({ "message": "x", "diagnostics": "yes" }),
+            400,
+            "bad_request",
+        ),
+        (
+            json!({ "message": "x", "conversation_history": [] }),
+            400,
+            "bad_request",
+        ),
+        (json!({ "message": "x".repeat(600_000) }), 413, "too_large"),
+    ] {
+        let (status, problem) = batch(&parlor, &body).await;
+        assert_eq!((status, &problem["code"]), (expected, &json!(code)));
+    }
+    assert_eq!(calls(&upstream).len(), 1);
+}

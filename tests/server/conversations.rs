@@ -1,0 +1,165 @@
+//! Conversations over HTTP: the list, one, its messages, another title, deleting.
+
+use serde_json::{Value, json};
+use upstream::Script;
+use uuid::Uuid;
+
+use crate::support::{Parlor, answering, id, json};
+
+async fn get(parlor: &Parlor, path: &str) -> (u16, Value) {
+    let response = parlor.get(path).send().await.unwrap();
+    let status = response.status().as_u16();
+    (status, json(response).await)
+}
+
+async fn patch(parlor: &Parlor, path: &str, body: &Value) -> (u16, Value) {
+    let request = parlor.client.patch(format!("{}{path}", parlor.url));
+    let request = request
+        .header("content-type", "application/json")
+        .body(body.to_string());
+    let response = request.send().await.unwrap();
+    let status = response.status().as_u16();
+    (status, json(response).await)
+}
+
+/// A whole turn; gives its last event.
+async fn turn(parlor: &Parlor, message: &str, conversation: Option<&str>) -> Value {
+    let request = json!({ "message": message, "model": "test/any", "conversation_id": conversation });
+    parlor.chat(&request).await.rest().await.pop().unwrap()
+}
+
+#[tokio::test]
+async fn the_list_is_read_page_by_page_newest_activity_first() {
+    let (_folder, _upstream, parlor) = answering(Script::new().text("x")).await;
+    let mut begun = Vec::new();
+    for n in 0..5 {
+        begun.push(id(
+            &turn(&parlor, &format!("question {n}"), None).await,
+            "conversation_id",
+        ));
+    }
+    turn(&parlor, "once more", Some(&begun[1])).await;
+    let expected = [1, 4, 3, 2, 0].map(|n| begun[n].clone());
+    let (mut read, mut before) = (Vec::new(), String::new());
+    loop {
+        let (_, page) = get(&parlor, &format!("/api/conversations?limit=2{before}")).await;
+        let conversations = page["conversations"].as_array().unwrap();
+        assert!(conversations.len() <= 2);
+        read.extend(conversations.iter().map(|conversation| id(conversation, "id")));
+        before = format!("&before={}", conversations.last().unwrap()["activity"]);
+        if page["has_more"] == false {
+            break;
+        }
+    }
+    assert_eq!(read, expected);
+    for query in ["limit=0", "limit=x", "before=-1", "limit=99999999999999999999"] {
+        assert_eq!(
+            get(&parlor, &format!("/api/conversations?{query}")).await.0,
+            400,
+            "{query}"
+        );
+    }
+    assert_eq!(
+        get(&parlor, "/api/conversations?limit=100000").await.0,
+        200,
+        "never more than the setting"
+    );
+}
+
+#[tokio::test]
+async fn one_is_found_renamed_and_deleted() {
+    let (_folder, _upstream, parlor) = answering(Script::new().text("x")).await;
+    let last = turn(&parlor, "What is it?", None).await;
+    let path = format!("/api/conversations/{}", id(&last, "conversation_id"));
+    let (_, found) = get(&parlor, &path).await;
+    assert_eq!(
+        (&found["title"], &found["model"]),
+        (&json!("What is it?"), &json!("test/any"))
+    );
+    assert_eq!(
+        (&found["active_run"], &found["waiting"]),
+        (&Value::Null, &json!(false))
+    );
+
+    let (status, renamed) = patch(&parlor, &path, &json!({ "title": "  It \n is " })).await;
+    assert_eq!((status, &renamed["title"]), (200, &json!("It is")));
+    assert_eq!(get(&parlor, &path).await.1, renamed);
+    for (body, expected) in [
+        (json!({ "title": " " }), 400),
+        (json!({ "title": 7 }), 400),
+        (json!({}), 400),
+        (json!({ "title": "x", "model": "y" }), 400),
+        (json!({ "title": "x".repeat(201) }), 413),
+    ] {
+        assert_eq!(patch(&parlor, &path, &body).await.0, expected, "{body}");
+    }
+    assert_eq!(
+        get(&parlor, &path).await.1["title"],
+        "It is",
+        "nothing was changed"
+    );
+
+    let delete = || parlor.client.delete(format!("{}{path}", parlor.url)).send();
+    for _ in 0..2 {
+        assert_eq!(delete().await.unwrap().status(), 204, "what is gone stays gone");
+    }
+    assert_eq!(get(&parlor, &path).await.0, 404);
+    assert_eq!(get(&parlor, &format!("{path}/messages")).await.0, 404);
+    assert_eq!(patch(&parlor, &path, &json!({ "title": "x" })).await.0, 404);
+    assert_eq!(
+        get(&parlor, &format!("/api/messages/{}", id(&last, "message_id")))
+            .await
+            .0,
+        404
+    );
+}
+
+#[tokio::test]
+async fn messages_are_read_page_by_page_from_the_end() {
+    let (_folder, _upstream, parlor) = answering(Script::new().text("answer")).await;
+    let conversation = Uuid::now_v7().to_string();
+    for n in 0..4 {
+        turn(&parlor, &format!("question {n}"), Some(&conversation)).await;
+    }
+    let path = format!("/api/conversations/{conversation}/messages");
+    let (mut read, mut before) = (Vec::new(), String::new());
+    loop {
+        let (_, page) = get(&parlor, &format!("{path}?limit=3{before}")).await;
+        let mut messages = page["messages"].as_array().unwrap().clone();
+        messages.append(&mut read);
+        read = messages;
+        match page["next_before"].as_str() {
+            Some(next) => before = format!("&before={next}"),
+            None => break,
+        }
+    }
+    let whole = get(&parlor, &path).await.1;
+    assert_eq!(json!(read), whole["messages"]);
+    let questions: Vec<_> = read
+        .iter()
+        .filter_map(|message| message["text"].as_str())
+        .collect();
+    assert_eq!(
+        questions,
+        ["question 0", "question 1", "question 2", "question 3"]
+    );
+
+    // Another conversation's message, or none, leads to nothing.
+    let other = turn(&parlor, "elsewhere", None).await;
+    for before in [id(&other, "message_id"), Uuid::now_v7().to_string()] {
+        assert_eq!(
+            get(&parlor, &format!("{path}?before={before}")).await.0,
+            404,
+            "{before}"
+        );
+    }
+    assert_eq!(get(&parlor, &format!("{path}?before=7")).await.0, 400);
+}
+
+#[tokio::test]
+async fn the_models_are_listed() {
+    let (_folder, upstream, parlor) = answering(Script::new()).await;
+    upstream.list_models(200, json!({ "data": [{ "id": "small" }] }));
+    let (_, list) = get(&parlor, "/api/models").await;
+    assert_eq!(list["default"], list["models"][0]["id"]);
+}

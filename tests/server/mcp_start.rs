@@ -1,0 +1,111 @@
+//! MCP servers that take their time to start: the first runs wait for them, and not for ever.
+
+use parlor::settings::{McpServer, mcp::Approval};
+use serde_json::{Value, json};
+use upstream::{Script, Upstream, When};
+
+use crate::{
+    mcp::Tools,
+    support::{Parlor, SOON, Stream, calls},
+};
+
+/// A Parlor with this server, whose model calls `greet`, and then is done.
+async fn greeting(server: McpServer, seconds: f64) -> (tempfile::TempDir, Upstream, Parlor) {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.script(When::any(), Script::new().tool_call("c1", "web_greet", "{}"));
+    upstream.script(When::tool_gave(""), Script::new().text("Done."));
+    let parlor = start(folder.path(), &upstream, server, seconds).await;
+    (folder, upstream, parlor)
+}
+
+async fn start(folder: &std::path::Path, upstream: &Upstream, server: McpServer, seconds: f64) -> Parlor {
+    Parlor::start_with(folder, upstream, |settings| {
+        settings.mcp = vec![server];
+        settings.timeouts.mcp_start_seconds = seconds;
+    })
+    .await
+}
+
+async fn ask(parlor: &Parlor) -> Stream {
+    parlor
+        .chat(&json!({ "message": "Greet", "model": "test/any" }))
+        .await
+}
+
+/// The run says what it waits for.
+async fn until_it_waits(run: &mut Stream) {
+    while run.until("status").await["message"] != "Waiting for tools..." {}
+}
+
+#[tokio::test]
+async fn the_first_run_waits_for_tools_that_are_still_to_come() {
+    let tools = Tools::late();
+    let (_folder, upstream, parlor) = greeting(tools.serve().await, SOON.as_secs_f64()).await;
+    let mut run = ask(&parlor).await;
+    until_it_waits(&mut run).await;
+    assert_eq!(calls(&upstream), [] as [Value; 0], "the model is not asked yet");
+    tools.list();
+    assert_eq!(run.until("tool_complete").await["output"], "Hello over there.");
+    run.rest().await;
+    let again = ask(&parlor).await.rest().await;
+    assert!(
+        again
+            .iter()
+            .all(|event| event["message"] != "Waiting for tools..."),
+        "nothing is waited for any more: {again:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_call_that_is_allowed_right_after_a_restart_waits_for_its_tool() {
+    let tools = Tools::late();
+    let server = McpServer {
+        approval: Some(Approval::Ask),
+        ..tools.serve().await
+    };
+    tools.list();
+    let (folder, upstream, parlor) = greeting(server.clone(), SOON.as_secs_f64()).await;
+    let waiting = ask(&parlor).await.until("waiting").await;
+    let run = waiting["message_id"].as_str().unwrap();
+    parlor.stop().await;
+
+    let parlor = start(folder.path(), &upstream, server, SOON.as_secs_f64()).await;
+    let allow = json!({ "index": 0, "answer": "allow" });
+    let path = format!("/api/runs/{run}/approvals");
+    assert_eq!(parlor.post(&path, &allow).send().await.unwrap().status(), 204);
+    let mut run = parlor.follow(&format!("/api/runs/{run}/events")).await;
+    until_it_waits(&mut run).await;
+    tools.list();
+    let end = run.until("tool_complete").await;
+    assert_eq!(
+        (&end["status"], &end["output"]),
+        (&json!("complete"), &json!("Hello over there."))
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_never_lists_its_tools_is_not_waited_for_for_ever() {
+    let tools = Tools::late();
+    let (_folder, upstream, parlor) = greeting(tools.serve().await, 0.05).await;
+    let events = ask(&parlor).await.rest().await;
+    assert_eq!(events.last().unwrap()["type"], "complete");
+    assert_eq!(
+        calls(&upstream)[0]["tools"],
+        Value::Null,
+        "it was asked without them"
+    );
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_tools_can_be_stopped() {
+    let tools = Tools::late();
+    let (_folder, upstream, parlor) = greeting(tools.serve().await, SOON.as_secs_f64()).await;
+    let mut run = ask(&parlor).await;
+    let started = run.until("run_started").await;
+    until_it_waits(&mut run).await;
+    let stop = format!("/api/runs/{}/stop", started["message_id"].as_str().unwrap());
+    assert_eq!(parlor.post(&stop, &json!({})).send().await.unwrap().status(), 200);
+    run.until("cancelled").await;
+    assert_eq!(calls(&upstream), [] as [Value; 0]);
+}

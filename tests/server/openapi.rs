@@ -1,0 +1,359 @@
+//! The document of the public contract (`docs/openapi.json`), and what is held against it: every response and every event that
+//! these tests get.
+//!
+//! A client must take fields that it does not know. Here none may be there: what the server says has to be described.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, LazyLock, Mutex},
+};
+
+use jsonschema::{Draft, Validator};
+use parlor::http::openapi;
+use reqwest::header::CONTENT_TYPE;
+use serde_json::{Value, json};
+use upstream::{Script, Upstream, When};
+use uuid::Uuid;
+
+use crate::support::{Parlor, SOON, answering, json};
+
+/// The document as it is served.
+pub static DOCUMENT: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(openapi::DOCUMENT).expect("JSON"));
+
+/// What it describes, and nothing beside that.
+static STRICT: LazyLock<Value> = LazyLock::new(|| {
+    let mut parts = BTreeSet::new();
+    parts_of_others(&DOCUMENT, &mut parts);
+    let mut components = DOCUMENT["components"].clone();
+    for (name, schema) in components["schemas"].as_object_mut().expect("schemas") {
+        let is_part = parts.contains(&format!("#/components/schemas/{name}"));
+        close(schema, is_part);
+    }
+    components
+});
+
+/// The schemas that others are put together from: they can't forbid what the others add.
+fn parts_of_others(value: &Value, parts: &mut BTreeSet<String>) {
+    if let Some(all) = value["allOf"].as_array() {
+        parts.extend(
+            all.iter()
+                .filter_map(|part| Some(part["$ref"].as_str()?.to_owned())),
+        );
+    }
+    each(value, &mut |value| parts_of_others(value, parts));
+}
+
+fn each(value: &Value, look: &mut dyn FnMut(&Value)) {
+    match value {
+        Value::Array(values) => values.iter().for_each(look),
+        Value::Object(fields) => fields.values().for_each(look),
+        _ => {}
+    }
+}
+
+fn close(schema: &mut Value, is_part: bool) {
+    let is_put_together = schema.get("allOf").is_some();
+    if let Some(fields) = schema.as_object_mut() {
+        let has_fields = fields.contains_key("properties") || is_put_together;
+        if has_fields && !is_part && !fields.contains_key("additionalProperties") {
+            fields.insert("unevaluatedProperties".into(), false.into());
+        }
+        for (name, value) in fields {
+            match value {
+                Value::Array(values) => values.iter_mut().for_each(|value| close(value, name == "allOf")),
+                Value::Object(_) => close(value, false),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn validator(schema: &Value) -> Arc<Validator> {
+    static KNOWN: Mutex<BTreeMap<String, Arc<Validator>>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().expect("no test panics in here");
+    let made = known.entry(schema.to_string()).or_insert_with(|| {
+        let mut schema = schema.clone();
+        schema["components"] = STRICT.clone();
+        let options = jsonschema::options()
+            .with_draft(Draft::Draft202012)
+            .should_validate_formats(true);
+        Arc::new(options.build(&schema).expect("a schema"))
+    });
+    made.clone()
+}
+
+/// What does not go with a schema of the document.
+fn faults(schema: &Value, value: &Value) -> Vec<String> {
+    let validator = validator(schema);
+    let faults = validator.iter_errors(value);
+    faults
+        .map(|fault| format!("{}: {fault}", fault.instance_path()))
+        .collect()
+}
+
+/// Holds an event of a stream against the document.
+pub fn check_event(event: &Value) {
+    let kind = event["type"].as_str().unwrap_or_default();
+    let described = &DOCUMENT["components"]["schemas"]["Event"]["discriminator"]["mapping"][kind];
+    let schema = match described {
+        Value::Null => json!({ "$ref": "#/components/schemas/Notice" }),
+        described => json!({ "$ref": described }),
+    };
+    let faults = faults(&schema, event);
+    assert!(faults.is_empty(), "{faults:#?} in {event}");
+}
+
+/// Holds a response of the public contract against the document.
+pub fn check_response(path: &str, status: u16, content_type: &str, body: &Value) {
+    if !path.starts_with("/api/") {
+        return;
+    }
+    let (schema, expected) = described(path, status)
+        .unwrap_or_else(|| panic!("{path} is not described as answering with {status}: {body}"));
+    assert_eq!(content_type, expected, "{path} {status}");
+    let faults = faults(&schema, body);
+    assert!(faults.is_empty(), "{path} {status}: {faults:#?} in {body}");
+}
+
+/// The schema and the media type of what an address answers with this status, to whichever method.
+fn described(path: &str, status: u16) -> Option<(Value, String)> {
+    let problem = (
+        json!({ "$ref": "#/components/schemas/Problem" }),
+        "application/problem+json".to_owned(),
+    );
+    let Some((_, methods)) = template(path) else {
+        return (status == 404 || status == 403).then_some(problem);
+    };
+    if status == 405 {
+        return Some(problem);
+    }
+    let operations = methods.as_object()?.values();
+    let mut responses = operations.filter_map(|operation| operation["responses"].get(status.to_string()));
+    let content = responses.find_map(|response| resolved(response)["content"].as_object())?;
+    let (media_type, content) = content.iter().next()?;
+    Some((content["schema"].clone(), media_type.clone()))
+}
+
+/// The address of the document that fits. One without a place in it fits better.
+fn template(path: &str) -> Option<(&'static String, &'static Value)> {
+    let fits = |template: &str| {
+        template.split('/').count() == path.split('/').count()
+            && template
+                .split('/')
+                .zip(path.split('/'))
+                .all(|(part, given)| part == given || part.starts_with('{'))
+    };
+    let templates = DOCUMENT["paths"].as_object()?.iter();
+    templates
+        .filter(|(template, _)| fits(template))
+        .min_by_key(|(template, _)| template.matches('{').count())
+}
+
+/// What a reference within the document leads to.
+fn resolved(value: &'static Value) -> &'static Value {
+    match value["$ref"].as_str() {
+        Some(reference) => DOCUMENT
+            .pointer(reference.trim_start_matches('#'))
+            .unwrap_or_else(|| panic!("{reference} leads nowhere")),
+        None => value,
+    }
+}
+
+/// Every operation: address, method, and what is said of it.
+fn operations() -> impl Iterator<Item = (&'static String, &'static String, &'static Value)> {
+    let paths = DOCUMENT["paths"].as_object().expect("addresses").iter();
+    paths.flat_map(|(path, methods)| {
+        let methods = methods.as_object().expect("methods").iter();
+        methods.map(move |(method, operation)| (path, method, operation))
+    })
+}
+
+#[tokio::test]
+async fn the_document_is_served_as_it_stands() {
+    let (_folder, _upstream, parlor) = answering(Script::new()).await;
+    let response = parlor.get("/api/openapi.json").send().await.unwrap();
+    assert_eq!(response.headers()[CONTENT_TYPE], "application/json");
+    assert_eq!(json(response).await, *DOCUMENT);
+}
+
+#[tokio::test]
+async fn every_address_takes_the_methods_that_the_document_says_and_no_others() {
+    let (_folder, _upstream, parlor) = answering(Script::new()).await;
+    for (path, methods) in DOCUMENT["paths"].as_object().unwrap() {
+        let other = reqwest::Method::from_bytes(b"PURGE").unwrap();
+        let url = format!("{}{}", parlor.url, filled(path, &Uuid::now_v7().to_string()));
+        let refused = parlor.client.request(other, url).send().await.unwrap();
+        assert_eq!(refused.status(), 405, "{path}");
+        let allowed = refused.headers()["allow"].to_str().unwrap().to_lowercase();
+        // Whoever answers GET answers HEAD.
+        let allowed: BTreeSet<&str> = allowed.split(',').filter(|method| *method != "head").collect();
+        let described: BTreeSet<&str> = methods.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(allowed, described, "{path}");
+        assert_eq!(json(refused).await["code"], "wrong_method");
+    }
+}
+
+/// An address with this in each of its places.
+fn filled(path: &str, id: &str) -> String {
+    let parts = path
+        .split('/')
+        .map(|part| if part.starts_with('{') { id } else { part });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+#[test]
+fn every_example_and_every_reference_in_the_document_is_right() {
+    let mut examples = 0;
+    for (path, method, operation) in operations() {
+        let bodies = operation["requestBody"]["content"]
+            .as_object()
+            .into_iter()
+            .flatten();
+        let responses = operation["responses"].as_object().unwrap().values();
+        let answers = responses.flat_map(|response| {
+            let content = resolved(response)["content"].as_object();
+            content.into_iter().flatten()
+        });
+        for (_, content) in bodies.chain(answers) {
+            assert!(!validator(&content["schema"]).is_valid(&json!("neither text nor nothing")));
+            if let Some(example) = content.get("example") {
+                examples += 1;
+                let faults = faults(&content["schema"], example);
+                assert!(faults.is_empty(), "{method} {path}: {faults:#?}");
+            }
+        }
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            let parameter = resolved(parameter);
+            let is_in_path = path.contains(&format!("{{{}}}", parameter["name"].as_str().unwrap()));
+            assert_eq!(
+                parameter["in"] == "path",
+                is_in_path,
+                "{method} {path}: {parameter}"
+            );
+        }
+    }
+    assert!(examples > 4, "there are examples");
+}
+
+#[test]
+fn what_is_not_described_is_found() {
+    let whole =
+        json!({ "position": 1, "conversation_id": Uuid::now_v7(), "type": "model_chosen", "model": "x/m" });
+    let schema = json!({ "$ref": "#/components/schemas/Event" });
+    assert_eq!(faults(&schema, &whole), Vec::<String>::new());
+    for (field, value) in [
+        ("another", json!(1)),
+        ("model", json!(1)),
+        ("conversation_id", json!("7")),
+    ] {
+        let mut other = whole.clone();
+        other[field] = value;
+        assert!(!faults(&schema, &other).is_empty(), "{field}");
+    }
+    let mut less = whole;
+    less.as_object_mut().unwrap().remove("model");
+    assert!(!faults(&schema, &less).is_empty());
+}
+
+/// Sends what is not meant, wherever something can be sent.
+#[tokio::test]
+async fn whatever_is_sent_the_answer_is_one_that_is_described() {
+    let (_folder, upstream, parlor) = answering(Script::new().text("x")).await;
+    let big = "x".repeat(10 << 20);
+    let forged = Uuid::now_v7().to_string();
+    for (path, method, operation) in operations() {
+        let method = reqwest::Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+        let send = |path: String, kind: &str, body: Vec<u8>| {
+            let url = format!("{}{path}", parlor.url);
+            let request = parlor.client.request(method.clone(), url).timeout(SOON);
+            request.header(CONTENT_TYPE, kind).body(body).send()
+        };
+        if path.contains('{') {
+            for id in [
+                &*forged,
+                "7",
+                "%00",
+                "%FF",
+                "..%2F..",
+                "' OR 1=1",
+                &"9".repeat(5000),
+            ] {
+                let valid = operation["requestBody"]["content"]["application/json"]["example"].to_string();
+                let response = send(filled(path, id), "application/json", valid.into())
+                    .await
+                    .unwrap();
+                let status = response.status();
+                // What is gone stays gone.
+                let is_gone = method == reqwest::Method::DELETE && status == 204 && id == forged;
+                assert!(is_gone || status == 404, "{method} {path} {id}: {status}");
+                if !is_gone {
+                    assert_eq!(json(response).await["code"], "not_found", "{method} {path} {id}");
+                }
+            }
+        }
+        if operation.get("requestBody").is_none() {
+            continue;
+        }
+        let path = filled(path, &forged);
+        let json_type = "application/json";
+        let cases: [(&str, Vec<u8>, u16); 8] = [
+            (
+                json_type,
+                format!("{{\"message\":{big:?},\"title\":{big:?},\"answer\":{big:?}}}").into(),
+                413,
+            ),
+            (json_type, b"".into(), 400),
+            (json_type, b"{".into(), 400),
+            (json_type, b"null".into(), 400),
+            (
+                json_type,
+                b"{\"message\":\"\xff\",\"title\":\"\xff\",\"index\":0,\"answer\":\"\xff\"}".into(),
+                400,
+            ),
+            (json_type, "[".repeat(100_000).into(), 400),
+            ("text/plain", b"{\"message\":\"x\"}".into(), 400),
+            ("multipart/form-data; boundary=x", b"--x--".into(), 400),
+        ];
+        for (n, (kind, body, expected)) in cases.into_iter().enumerate() {
+            let response = match send(path.clone(), kind, body).await {
+                Ok(response) => response,
+                // It may hang up on one who goes on sending what it does not take.
+                Err(error) if expected == 413 && !error.is_timeout() => continue,
+                Err(error) => panic!("{error}"),
+            };
+            assert_eq!(response.status(), expected, "{method} {path} case {n}");
+            json(response).await;
+        }
+    }
+    assert_eq!(
+        upstream
+            .requests()
+            .iter()
+            .filter(|request| request.path.ends_with("completions"))
+            .count(),
+        0
+    );
+}
+
+#[tokio::test]
+async fn the_examples_of_requests_are_understood() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.script(When::any(), Script::new().text("x"));
+    let parlor = Parlor::start(folder.path(), &upstream).await;
+    for (path, method, operation) in operations() {
+        let Some(example) = operation["requestBody"]["content"]["application/json"].get("example") else {
+            continue;
+        };
+        let method = reqwest::Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+        let url = format!("{}{}", parlor.url, filled(path, &Uuid::now_v7().to_string()));
+        let request = parlor
+            .client
+            .request(method, url)
+            .header(CONTENT_TYPE, "application/json");
+        let status = request.body(example.to_string()).send().await.unwrap().status();
+        // There is no such model, conversation or run.
+        assert!([200, 404, 502].contains(&status.as_u16()), "{path}: {status}");
+    }
+}

@@ -1,0 +1,220 @@
+//! What the calls of an answer come to, and what the model and the person are told of them.
+
+use upstream::When;
+
+use super::*;
+use crate::support::{calls, text};
+
+#[tokio::test]
+async fn the_calls_of_an_answer_run_together_and_the_model_is_given_what_they_gave() {
+    let (_folder, upstream, parlor) = with(Registry::default().with(Together(Barrier::new(2)))).await;
+    upstream.script(
+        When::any(),
+        asks("together", &["one", "two"]).finish("tool_calls"),
+    );
+    upstream.script(
+        When::tool_gave("two is done"),
+        Script::new().text("Both are done."),
+    );
+    let events = ask(&parlor).await.rest().await;
+    assert_eq!(text(&events, "text_delta"), "Both are done.");
+    assert_eq!(events.last().unwrap()["type"], "complete");
+
+    let starts = of_type(&events, "tool_start");
+    let summary = |event: &Value| {
+        json!([
+            event["index"],
+            event["tool"],
+            event["input"],
+            event["label"],
+            event["detail"]
+        ])
+    };
+    assert_eq!(
+        starts.into_iter().map(summary).collect::<Vec<_>>(),
+        [
+            json!([0, "together", {"name": "one"}, "Waiting", "one"]),
+            json!([1, "together", {"name": "two"}, "Waiting", "two"]),
+        ]
+    );
+    let mut ends: Vec<Value> = of_type(&events, "tool_complete")
+        .into_iter()
+        .map(|event| json!([event["index"], event["status"], event["label"], event["output"]]))
+        .collect();
+    ends.sort_by_key(|end| end[0].as_u64());
+    assert_eq!(
+        ends,
+        [
+            json!([0, "complete", "Waited", "one is done"]),
+            json!([1, "complete", "Waited", "two is done"]),
+        ]
+    );
+    let [first, second] = &calls(&upstream)[..] else {
+        panic!("two calls of the model")
+    };
+    let function = &first["tools"][0]["function"];
+    assert_eq!(
+        (
+            &function["name"],
+            &function["parameters"]["properties"]["name"]["description"]
+        ),
+        (&json!("together"), &json!("Which one."))
+    );
+    let call = |id: &str, name: &str| {
+        let arguments = json!({ "name": name }).to_string();
+        json!({"id": id, "type": "function", "function": {"name": "together", "arguments": arguments}})
+    };
+    assert_eq!(
+        second["messages"],
+        json!([
+            {"role": "user", "content": "Do it"},
+            {"role": "assistant", "tool_calls": [call("call00001", "one"), call("call00002", "two")]},
+            {"role": "tool", "tool_call_id": "call00001", "content": "one is done"},
+            {"role": "tool", "tool_call_id": "call00002", "content": "two is done"},
+        ])
+    );
+}
+
+#[tokio::test]
+async fn what_a_tool_did_is_part_of_the_conversation_from_then_on() {
+    let (_folder, upstream, parlor) = with(Registry::default().with(Failing)).await;
+    upstream.script(When::any(), Script::new().text("You are welcome."));
+    let look = Script::new()
+        .text("Let me look.")
+        .tool_call("id0", "failing", r#"{"name":"fine"}"#);
+    upstream.script(When::user_contains("Do it"), look);
+    upstream.script_times(
+        1,
+        When::tool_gave("fine"),
+        Script::new().think("Hm.").text("There it is."),
+    );
+    let events = ask(&parlor).await.rest().await;
+    let message = &events.last().unwrap()["payload"]["message"];
+    assert_eq!(message, "Let me look.\n\n[[tool:0]]\n\nThere it is.");
+    let next = json!({
+        "message": "Thanks", "model": "test/any", "conversation_id": events[0]["conversation_id"],
+    });
+    parlor.chat(&next).await.rest().await;
+    let shown = &calls(&upstream).pop().unwrap()["messages"];
+    let roles: Vec<_> = shown
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| &message["role"])
+        .collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user"]);
+    assert_eq!(shown[1]["content"], "Let me look.");
+    assert_eq!(shown[3]["content"], "There it is.");
+}
+
+#[tokio::test]
+async fn what_goes_wrong_with_a_tool_is_told_to_the_model_and_the_run_goes_on() {
+    let cases = [
+        (r#"{"name":"error"}"#, "The thing is not there. Name another one."),
+        (r#"{"name":"panic"}"#, "A fault in the tool broke it off."),
+        (r#"{"name":"slow"}"#, "longer than 0.3 seconds"),
+        (r#"{"name":7}"#, "do not fit the schema: invalid type"),
+        (r#"{}"#, "missing field `name`"),
+        (r#"{"name":"#, "The arguments are not JSON"),
+    ];
+    for (arguments, told) in cases {
+        let (_folder, upstream, parlor) = with(Registry::default().with(Failing)).await;
+        upstream.script(When::any(), Script::new().tool_call("id0", "failing", arguments));
+        upstream.script(When::tool_gave(""), Script::new().text("I see."));
+        let events = ask(&parlor).await.rest().await;
+        let ended = of_type(&events, "tool_complete");
+        assert_eq!(ended[0]["status"], "failed", "{arguments}");
+        let output = ended[0]["output"].as_str().unwrap();
+        assert!(output.contains(told), "{arguments}: {output}");
+        let given = &calls(&upstream)[1]["messages"][2];
+        assert_eq!(
+            (&given["role"], &given["content"]),
+            (&json!("tool"), &json!(output))
+        );
+        assert_eq!(text(&events, "text_delta"), "I see.");
+        parlor.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_says_too_much_is_cut_short() {
+    let (_folder, upstream, parlor) = with(Registry::default().with(Failing)).await;
+    upstream.script(When::any(), asks("failing", &["huge"]));
+    upstream.script(When::tool_gave("cut off"), Script::new().text("Much."));
+    let events = ask(&parlor).await.rest().await;
+    let output = of_type(&events, "tool_complete")[0]["output"].as_str().unwrap();
+    assert!(output.len() < 1100, "{}", output.len());
+    assert!(output.ends_with(&format!("[{} more bytes were cut off here.]", (50 << 20) - 1000)));
+    assert_eq!(text(&events, "text_delta"), "Much.");
+}
+
+#[tokio::test]
+async fn a_model_that_only_uses_tools_has_to_answer_in_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let tools = Registry::default().with(Failing);
+    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
+        settings.agent.max_iterations = 2;
+    })
+    .await;
+    upstream.script(When::any(), Script::new().text("All that I know."));
+    upstream.script_times(2, When::any(), asks("failing", &["fine"]));
+    let events = ask(&parlor).await.rest().await;
+    assert_eq!(text(&events, "text_delta"), "All that I know.");
+    let offered: Vec<bool> = calls(&upstream)
+        .iter()
+        .map(|call| call["tools"].is_array())
+        .collect();
+    assert_eq!(offered, [true, true, false]);
+}
+
+/// serde_json passes it on unread, and the page can't read it: it would be in the log of everything.
+#[tokio::test]
+async fn half_a_character_in_the_arguments_harms_nothing() {
+    let (_folder, upstream, parlor) = with(Registry::default().with(Failing)).await;
+    upstream.script(
+        When::any(),
+        Script::new().tool_call("id0", "failing", r#"{"name":"\ud83d"}"#),
+    );
+    upstream.script(When::tool_gave(""), Script::new().text("I see."));
+    let events = ask(&parlor).await.rest().await;
+    assert_eq!(text(&events, "text_delta"), "I see.");
+    let id = events[0]["conversation_id"].as_str().unwrap();
+    let page = parlor.get(&format!("/c/{id}")).send().await.unwrap();
+    assert!(page.text().await.unwrap().contains("I see."));
+    let next = json!({ "message": "Go on", "model": "test/any", "conversation_id": id });
+    assert_eq!(
+        parlor.chat(&next).await.rest().await.last().unwrap()["type"],
+        "complete"
+    );
+}
+
+/// serde_json gives up at 128.
+#[tokio::test]
+async fn arguments_that_are_nested_deeply_are_shown_as_they_are() {
+    let (_folder, upstream, parlor) = with(Registry::default().with(Failing)).await;
+    let deep = format!("{}{}", "[".repeat(1000), "]".repeat(1000));
+    let arguments = format!(r#"{{"name":{deep}}}"#);
+    upstream.script(When::any(), Script::new().tool_call("id0", "failing", &arguments));
+    upstream.script(When::tool_gave(""), Script::new().text("I see."));
+    let request = json!({ "message": "Do it", "model": "test/any" });
+    let stream = parlor.post("/api/chat/stream", &request).send().await.unwrap();
+    let body = stream.text().await.unwrap();
+    let last = body.lines().rfind(|line| line.starts_with("data:")).unwrap();
+    assert!(
+        last.contains(r#""type":"complete""#) && last.contains(&deep),
+        "the contract's last event has it"
+    );
+    let id = last
+        .split(r#""message_id":""#)
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
+    let message = parlor.get(&format!("/api/messages/{id}")).send().await.unwrap();
+    assert_eq!(message.status(), 200);
+    assert!(message.text().await.unwrap().contains(&deep));
+    let page = parlor.get("/").send().await.unwrap();
+    assert_eq!(page.status(), 200);
+}

@@ -1,0 +1,152 @@
+//! Tools in a real run: the loop over HTTP, with tools that wait, fail, never end, or have to be allowed. Here are those tools.
+
+mod approvals;
+mod calls;
+mod ends;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+use parlor::tools::{Call, Registry, Tool, ToolError, ToolResult};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::{Barrier, Notify};
+use upstream::{Script, Upstream};
+
+use crate::support::Parlor;
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Named {
+    /// Which one.
+    name: String,
+}
+
+/// Ends when two of its calls are at work.
+struct Together(Barrier);
+
+impl Tool for Together {
+    type Input = Named;
+
+    const NAME: &'static str = "together";
+    const DESCRIPTION: &'static str = "Waits for another one.";
+    const LABEL: &'static str = "Waiting";
+    const DONE: &'static str = "Waited";
+
+    fn detail(&self, input: &Named) -> Option<String> {
+        Some(input.name.clone())
+    }
+
+    async fn run(&self, input: Named, call: Call) -> Result<ToolResult, ToolError> {
+        call.progress
+            .say("waiting", format!("{} is here", input.name), None);
+        self.0.wait().await;
+        Ok(format!("{} is done", input.name).into())
+    }
+}
+
+/// What has become of a tool that never ends.
+#[derive(Default)]
+struct Fate {
+    begun: AtomicUsize,
+    begins: Notify,
+    dropped: AtomicUsize,
+}
+
+struct Endless(Arc<Fate>);
+
+impl Tool for Endless {
+    type Input = Named;
+
+    const NAME: &'static str = "endless";
+    const DESCRIPTION: &'static str = "Never ends.";
+    const LABEL: &'static str = "Going on";
+    const DONE: &'static str = "Went on";
+
+    async fn run(&self, _: Named, _: Call) -> Result<ToolResult, ToolError> {
+        struct Guard(Arc<Fate>);
+        impl Drop for Guard {
+            fn drop(&mut self) {
+                self.0.dropped.fetch_add(1, SeqCst);
+            }
+        }
+        let _guard = Guard(self.0.clone());
+        self.0.begun.fetch_add(1, SeqCst);
+        self.0.begins.notify_one();
+        std::future::pending().await
+    }
+}
+
+/// Fails in the way that it is asked to.
+pub struct Failing;
+
+impl Tool for Failing {
+    type Input = Named;
+
+    const NAME: &'static str = "failing";
+    const DESCRIPTION: &'static str = "Fails.";
+    const LABEL: &'static str = "Trying";
+    const DONE: &'static str = "Tried";
+    const TIMEOUT: Duration = Duration::from_millis(300);
+    const OUTPUT_BYTES: usize = 1000;
+
+    async fn run(&self, input: Named, _: Call) -> Result<ToolResult, ToolError> {
+        match input.name.as_str() {
+            "error" => Err(ToolError::new("The thing is not there. Name another one.")),
+            "panic" => panic!("as asked"),
+            "slow" => std::future::pending().await,
+            "huge" => Ok("ä".repeat(25 << 20).into()),
+            _ => Ok("fine".to_owned().into()),
+        }
+    }
+}
+
+/// Counts how often it is allowed to run.
+pub struct Asking(pub Arc<AtomicUsize>);
+
+impl Tool for Asking {
+    type Input = Named;
+
+    const NAME: &'static str = "asking";
+    const DESCRIPTION: &'static str = "Changes something.";
+    const LABEL: &'static str = "Changing";
+    const DONE: &'static str = "Changed";
+    const NEEDS_APPROVAL: bool = true;
+
+    async fn run(&self, input: Named, _: Call) -> Result<ToolResult, ToolError> {
+        self.0.fetch_add(1, SeqCst);
+        Ok(format!("{} is changed", input.name).into())
+    }
+}
+
+/// A server with these tools.
+async fn with(tools: Registry) -> (tempfile::TempDir, Upstream, Parlor) {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |_| {}).await;
+    (folder, upstream, parlor)
+}
+
+fn asks(tool: &str, names: &[&str]) -> Script {
+    names
+        .iter()
+        .enumerate()
+        .fold(Script::new(), |script, (index, name)| {
+            script.tool_call(format!("id{index}"), tool, json!({ "name": name }).to_string())
+        })
+}
+
+async fn ask(parlor: &Parlor) -> crate::support::Stream {
+    parlor
+        .chat(&json!({ "message": "Do it", "model": "test/any" }))
+        .await
+}
+
+fn of_type<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    events.iter().filter(|event| event["type"] == kind).collect()
+}
