@@ -1,17 +1,11 @@
 //! What this page does when an action that the model suggests is pressed.
 //!
-//! Every page does a few things ([`of_everywhere`]). A page that does more registers that by name here; the server knows the
+//! Every page does a few things ([`of_everywhere`]). A page that does more registers that by name ([`Action`]); the server knows the
 //! same names (`pages::actions`). What nobody does is not shown.
 
 use leptos::prelude::*;
 
-use super::{
-    browser,
-    live::Live,
-    own::Own,
-    panel::{Panel, use_panel},
-    place::Place,
-};
+use super::{browser, live::Live, own::PageOwn, panel::Panel, place::Place};
 use crate::protocol::{AssistantMessage, ConversationId, Message, MessageId, PayloadRef, Transcript, json};
 
 /// An action that was pressed.
@@ -27,27 +21,19 @@ pub struct Pressed {
 /// Does an action; false if it can't be done any more.
 pub type Perform = Callback<Pressed, bool>;
 
-/// The actions of the page that is shown, besides those of every page.
+/// An action that the page that is shown performs, besides those of every page. A page registers its own with
+/// `use_page().actions.add(…)`.
 #[derive(Clone, Copy)]
-pub struct PageActions(Own<(&'static str, Perform)>);
+pub struct Action {
+    pub name: &'static str,
+    pub perform: Perform,
+}
 
-impl PageActions {
-    /// There are none.
-    pub fn new() -> Self {
-        Self(Own::new())
-    }
-
-    /// Does this from now on, as long as what is being rendered is there.
-    pub fn register(self, name: &'static str, perform: Perform) {
-        self.0.add((name, perform));
-    }
-
-    /// What does an action: the page, or else every page.
-    pub fn find(self, name: &str) -> Option<Performer> {
-        match self.0.find(|(known, _)| *known == name) {
-            Some((_, perform)) => Some(Performer::Page(perform)),
-            None => of_everywhere(name).map(Performer::Everywhere),
-        }
+/// What does an action: the page, or else every page.
+pub fn find(page: &PageOwn, name: &str) -> Option<Performer> {
+    match page.actions.find(|action| action.name == name) {
+        Some(action) => Some(Performer::Page(action.perform)),
+        None => of_everywhere(name).map(Performer::Everywhere),
     }
 }
 
@@ -66,11 +52,6 @@ impl Performer {
             Self::Everywhere(perform) => perform(live, panel, &pressed),
         }
     }
-}
-
-/// The actions of the page.
-pub fn use_actions() -> (PageActions, Panel) {
-    (expect_context(), use_panel())
 }
 
 fn of_everywhere(name: &str) -> Option<fn(Live, Panel, &Pressed) -> bool> {
@@ -99,8 +80,8 @@ fn of_everywhere(name: &str) -> Option<fn(Live, Panel, &Pressed) -> bool> {
         }),
         "open_payload" => Some(|live, panel, pressed| {
             let payload = pressed.data.as_deref().and_then(payload_id).and_then(|id| {
-                let find = |transcript: &Transcript| find(transcript, &id);
-                live.with_transcript(pressed.conversation_id, find).flatten()
+                let made = |transcript: &Transcript| made(transcript, &id);
+                live.with_transcript(pressed.conversation_id, made).flatten()
             });
             let can = payload.is_some();
             if let Some(payload) = payload {
@@ -124,7 +105,7 @@ fn payload_id(data: &str) -> Option<String> {
 }
 
 /// What was made for the panel under an id.
-fn find(transcript: &Transcript, id: &str) -> Option<PayloadRef> {
+fn made(transcript: &Transcript, id: &str) -> Option<PayloadRef> {
     let answers = transcript.messages.iter().filter_map(Message::assistant);
     let mut payloads = answers.flat_map(AssistantMessage::payloads);
     payloads.find(|payload| payload.payload_id == id).cloned()
@@ -144,23 +125,23 @@ mod tests {
     }
 
     #[test]
-    fn what_a_page_registers_comes_first_and_goes_with_it() {
+    fn what_a_page_does_comes_before_what_every_page_does() {
         let owner = Owner::new();
         owner.set();
-        let actions = PageActions::new();
-        let page = owner.child();
-        page.with(|| {
-            actions.register("new_conversation", Callback::new(|_| false));
-            actions.register("save", Callback::new(|_| true));
-        });
-        let is_of_page = |name| matches!(actions.find(name), Some(Performer::Page(_)));
-        assert!(is_of_page("new_conversation") && is_of_page("save"));
-        page.cleanup();
-        assert!(matches!(
-            actions.find("new_conversation"),
-            Some(Performer::Everywhere(_))
-        ));
-        assert!(actions.find("save").is_none());
+        let page = PageOwn::new();
+        let is_of_page = |name| find(&page, name).map(|performer| matches!(performer, Performer::Page(_)));
+        assert_eq!(
+            (is_of_page("new_conversation"), is_of_page("save")),
+            (Some(false), None)
+        );
+        for name in ["new_conversation", "save"] {
+            let perform = Callback::new(|_| true);
+            page.actions.add(Action { name, perform });
+        }
+        assert_eq!(
+            (is_of_page("new_conversation"), is_of_page("save")),
+            (Some(true), Some(true))
+        );
     }
 
     #[test]

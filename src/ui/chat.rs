@@ -3,7 +3,6 @@
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 
 use super::{
-    actions::PageActions,
     browser,
     composer::Composer,
     delete::Deletion,
@@ -14,6 +13,7 @@ use super::{
     live::{ListRow, Live, Places},
     models::Models,
     not_found::nothing_here,
+    own::PageOwn,
     page::{Page, PageCodec},
     panel::{Panel, PanelFrame, use_panel},
     place::Place,
@@ -52,7 +52,14 @@ pub fn Chat() -> impl IntoView {
     let snapshots = OnceResource::<_, PageCodec>::new_with_options(Page::load(address.get_untracked()), true);
     view! {
         <Suspense>
-            {move || Suspend::new(async move { begin(snapshots.await, places) })}
+            {move || Suspend::new(async move {
+                let snapshots = snapshots.await;
+                // Who asked may have gone away meanwhile, and the places with them.
+                match places.page.try_get_untracked() {
+                    Some(_) => begin(snapshots, places),
+                    None => ().into_any(),
+                }
+            })}
         </Suspense>
     }
     .erase()
@@ -70,7 +77,7 @@ fn begin(page: Page, places: Places) -> AnyView {
     provide_context(models);
     provide_context(Deletion::new());
     provide_context(Panel::new(live));
-    provide_context(PageActions::new());
+    provide_context(PageOwn::new());
     provide_context(Diagnosis::new(live));
     Effect::new(move |_| {
         live.start();

@@ -30,7 +30,7 @@ use std::{
 use futures::FutureExt;
 use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
 
-use super::{browser, erase::Erase, literature, markdown, not_found, settings, transcript, tray};
+use super::{browser, erase::Erase, literature, markdown, not_found, panel, settings, transcript, tray};
 
 /// Makes a view, once it is here.
 pub type Code = Arc<dyn Fn() -> AnyView + Send + Sync>;
@@ -157,6 +157,7 @@ pub async fn prepare() {
             && (!is_there("settings") || settings::load().await.is_ok())
             && (!is_there("tool") || transcript::load_tool().await.is_ok())
             && (!is_there("colours") || markdown::load_colours().await.is_ok())
+            && (!is_there("payload") || panel::load_card().await.is_ok())
             && (!is_there("suggestions") || transcript::load_suggestions().await.is_ok())
             && (!is_there("literature") || literature::load().await.is_ok())
             && (!is_there("tray") || tray::load().await.is_ok())

@@ -7,6 +7,7 @@
 //! - [`literature`]: a page of its own, beside which one talks in the [`tray`]
 //! - [`actions`]: what the page does when an action that the model suggests is pressed
 //! - [`diagnostics`]: how an answer was made
+//! - [`own`]: what the page that is shown has of its own for these two
 //! - [`markdown`]: text of a model as views that follow it while it grows
 //! - [`settings`]: what a person sets for themselves
 //! - [`lazy`]: views whose code is loaded when they are first shown

@@ -1,41 +1,109 @@
-//! What the page that is shown has of its own: things that go when what has registered them goes.
+//! What the page that is shown has of its own: presentations of what is made for the panel, and actions that it performs. They
+//! are there as long as what has registered them is.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use leptos::prelude::*;
 
-/// Things of one kind, the latest last. Copies are the same list.
-#[derive(Clone, Copy)]
-pub struct Own<T: Clone + Send + Sync + 'static>(RwSignal<Vec<(usize, T)>>);
+use super::{actions::Action, panel::handlers::Handler};
 
-impl<T: Clone + Send + Sync + 'static> Own<T> {
-    /// There are none.
+/// All that pages register. There is one.
+#[derive(Clone)]
+pub struct PageOwn {
+    pub handlers: Own<Handler>,
+    pub actions: Own<Action>,
+}
+
+impl PageOwn {
+    /// There is nothing.
     pub fn new() -> Self {
-        Self(RwSignal::new(Vec::new()))
+        let changed = RwSignal::new(false);
+        Self {
+            handlers: Own::new(changed),
+            actions: Own::new(changed),
+        }
+    }
+}
+
+/// What the page has of its own.
+pub fn use_page() -> PageOwn {
+    expect_context()
+}
+
+/// Things of one kind, the latest last. Clones are the same list.
+pub struct Own<T> {
+    things: Arc<Mutex<Vec<(usize, T)>>>,
+    /// Another value whenever there is another thing.
+    changed: RwSignal<bool>,
+}
+
+// Whether the things can be cloned does not matter.
+impl<T> Clone for Own<T> {
+    fn clone(&self) -> Self {
+        Self {
+            things: self.things.clone(),
+            changed: self.changed,
+        }
+    }
+}
+
+impl<T: Copy + Send + 'static> Own<T> {
+    pub fn new(changed: RwSignal<bool>) -> Self {
+        Self {
+            things: Arc::default(),
+            changed,
+        }
     }
 
     /// It is there from now on, as long as what is being rendered is.
-    pub fn add(self, thing: T) {
-        let Some(number) = self.0.try_update(|things| {
+    pub fn add(&self, thing: T) {
+        let number = {
+            let mut things = self.things();
             let number = things.last().map_or(0, |(last, _)| last + 1);
             things.push((number, thing));
             number
-        }) else {
-            return;
         };
+        self.changes();
+        let own = self.clone();
         on_cleanup(move || {
-            // The page may be gone as a whole.
-            let _ = self
-                .0
-                .try_update(|things| things.retain(|(known, _)| *known != number));
+            own.things().retain(|(known, _)| *known != number);
+            own.changes();
         });
     }
 
-    /// The latest that fits.
-    pub fn find(self, fits: impl Fn(&T) -> bool) -> Option<T> {
-        self.0.with(|things| {
-            let mut things = things.iter().rev();
-            things
-                .find(|(_, thing)| fits(thing))
-                .map(|(_, thing)| thing.clone())
-        })
+    /// The latest that fits. Follows what there is.
+    pub fn find(&self, fits: impl Fn(&T) -> bool) -> Option<T> {
+        self.changed.track();
+        let things = self.things();
+        let found = things.iter().rev().find(|(_, thing)| fits(thing));
+        found.map(|(_, thing)| *thing)
+    }
+
+    fn changes(&self) {
+        // The page may be gone as a whole.
+        let _ = self.changed.try_update(|changed| *changed = !*changed);
+    }
+
+    fn things(&self) -> MutexGuard<'_, Vec<(usize, T)>> {
+        self.things.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_latest_comes_first_and_goes_with_what_has_registered_it() {
+        let owner = Owner::new();
+        owner.set();
+        let own = Own::new(RwSignal::new(false));
+        own.add("first");
+        let child = owner.child();
+        child.with(|| own.add("second"));
+        assert_eq!(own.find(|_| true), Some("second"));
+        assert_eq!(own.find(|thing| *thing == "first"), Some("first"));
+        child.cleanup();
+        assert_eq!(own.find(|_| true), Some("first"));
     }
 }

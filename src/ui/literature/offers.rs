@@ -13,9 +13,10 @@ use crate::{
         panel::PanelBody,
     },
     ui::{
-        actions::{Pressed, use_actions},
+        actions::{Action, Pressed},
         browser,
-        panel::Handler,
+        own::use_page,
+        panel::{handlers::Handler, use_panel},
     },
 };
 
@@ -27,8 +28,8 @@ struct ToOpen {
 
 /// As long as the page is shown.
 pub fn register(desk: Desk) {
-    let (actions, panel) = use_actions();
-    panel.handle(Handler {
+    let (page, panel) = (use_page(), use_panel());
+    page.handlers.add(Handler {
         accept: Some(Callback::new(move |view: Arc<PanelView>| {
             take_up(desk, &view);
             panel.close();
@@ -36,9 +37,9 @@ pub fn register(desk: Desk) {
         })),
         ..Handler::new("query_suggestion", "Suggested query", 420)
     });
-    actions.register(
-        "open_article",
-        Callback::new(move |pressed: Pressed| {
+    page.actions.add(Action {
+        name: "open_article",
+        perform: Callback::new(move |pressed: Pressed| {
             let data = pressed.data.unwrap_or_default();
             let Ok(ToOpen { pmid }) = json::read(data.as_bytes()) else {
                 return false;
@@ -50,7 +51,7 @@ pub fn register(desk: Desk) {
             });
             true
         }),
-    );
+    });
 }
 
 /// Puts a query into the box, and searches.

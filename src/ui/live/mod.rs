@@ -41,7 +41,7 @@ pub use self::{
     older::Older,
     outbox::{Extras, Underway},
     part::{PartKind, PartRow},
-    rows::{AnswerRow, ConversationView, LostRow, Phase, Row, RunView, Siblings, UserRow},
+    rows::{AnswerRow, ConversationView, LostRow, Offers, Phase, Row, RunView, Siblings, UserRow},
 };
 use super::{browser, clock::Clock, page::Page, place::Place, toast::Toasts};
 use crate::protocol::{

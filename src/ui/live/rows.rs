@@ -10,8 +10,8 @@ use leptos::prelude::*;
 
 use super::{lost::Lost, older::Older, outbox::Underway, part::PartRow};
 use crate::protocol::{
-    AssistantMessage, ConversationId, Interaction, Judged, Message, MessageBody, MessageId, Parameters,
-    RunError, RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, Transcript, Usage,
+    AssistantMessage, ConversationId, Interaction, Message, MessageBody, MessageId, Parameters, RunError,
+    RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, Transcript, Usage,
 };
 
 /// Whether there is something to show.
@@ -48,8 +48,8 @@ pub struct ConversationView {
     pub running: ArcRwSignal<Option<MessageId>>,
     /// What is on its way to the server: its run has not begun.
     pub underway: ArcRwSignal<Underway>,
-    /// What the person has accepted and rejected.
-    pub verdicts: ArcRwSignal<Vec<Judged>>,
+    /// How much of what was made for the panel the person has accepted or rejected. What they said is in the transcript.
+    pub judged: ArcRwSignal<u32>,
     /// How often in a row it could not be brought up to date: what is shown may not be all.
     pub behind: ArcRwSignal<u32>,
     /// What only this page has.
@@ -155,7 +155,7 @@ impl ConversationView {
             older: ArcRwSignal::default(),
             running: ArcRwSignal::default(),
             underway: ArcRwSignal::default(),
-            verdicts: ArcRwSignal::default(),
+            judged: ArcRwSignal::default(),
             behind: ArcRwSignal::default(),
             lost: ArcRwSignal::default(),
         }
@@ -218,7 +218,7 @@ impl ConversationView {
         set(&self.running, &transcript.active_run());
         self.sync_rows(transcript, pending, live);
         set(&self.earliest, &transcript.earliest);
-        set(&self.verdicts, &transcript.verdicts);
+        set(&self.judged, &(transcript.verdicts.len() as u32));
         set(&self.phase, &phase);
     }
 

@@ -1,15 +1,30 @@
-//! The card in the text that stands for what is in the panel.
+//! The card in the text that stands for what is in the panel. Its code is loaded when there is the first one.
 
-use leptos::prelude::*;
+use std::sync::Arc;
+
+use leptos::{prelude::*, wasm_split::wasm_split};
 
 use super::use_panel;
 use crate::{
     protocol::{ConversationId, PayloadRef, Verdict},
-    ui::{erase::Erase, icons},
+    ui::{
+        erase::Erase,
+        icons,
+        lazy::{Code, NotLoaded, lazy_part},
+    },
 };
 
 /// What a tool or the model has made: a line about it, and a button that opens the panel.
 pub fn payload_card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
+    lazy_part(move || code(conversation_id, payload.clone()))
+}
+
+#[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_card))]
+pub fn code(conversation_id: ConversationId, payload: PayloadRef) -> Result<Code, NotLoaded> {
+    Ok(Arc::new(move || card(conversation_id, payload.clone())))
+}
+
+fn card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
     let panel = use_panel();
     let verdict = panel.verdict(conversation_id, &payload.payload_id);
     let said = move || {
@@ -38,7 +53,7 @@ pub fn payload_card(conversation_id: ConversationId, payload: PayloadRef) -> Any
         }
     };
     view! {
-        <div class="payload" data-payload=id>
+        <div class="payload" data-payload=id data-lazy="payload">
             {icons::panel()}
             <span class="payload-summary" dir="auto">{summary}</span>
             {said}

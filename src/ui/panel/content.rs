@@ -15,6 +15,7 @@ use crate::{
         erase::Erase,
         icons,
         lazy::{Code, NotLoaded},
+        own::use_page,
     },
 };
 
@@ -51,7 +52,7 @@ enum State {
 }
 
 fn payload(panel: Panel, shown: Shown) -> AnyView {
-    let handler = handlers::of(panel.page, &shown.payload.kind);
+    let handler = handlers::of(&use_page(), &shown.payload.kind);
     let raw = [
         "/api/conversations/",
         &shown.conversation_id.to_string(),

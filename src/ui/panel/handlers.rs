@@ -1,7 +1,7 @@
 //! How a payload is presented, by its type. What is in it is shown by what the server made of it ([`PanelBody`]).
 //!
-//! A page that has types of its own, or takes up what is proposed to it, has [handlers of its own](Panel::handle), which are
-//! looked up before these.
+//! A page that has types of its own, or takes up what is proposed to it, registers handlers of its own with
+//! `use_page().handlers.add(…)`, which are looked up before these.
 //!
 //! [`PanelBody`]: crate::protocol::panel::PanelBody
 
@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::Panel;
-use crate::{protocol::PanelView, ui::own::Own};
+use crate::{protocol::PanelView, ui::own::PageOwn};
 
 /// What a page does with a proposal.
 pub type Does = Callback<Arc<PanelView>>;
@@ -53,20 +52,11 @@ static HANDLERS: [Handler; 7] = [
 /// For what nobody knows.
 static OTHER: Handler = Handler::new("other", "Data", 480);
 
-/// The handlers of the page that is shown.
-pub type PageHandlers = Own<Handler>;
-
-impl Panel {
-    /// Presents a type like this from now on, as long as what is being rendered is there.
-    pub fn handle(self, handler: Handler) {
-        self.page.add(handler);
-    }
-}
-
 /// The handler of a type: the page's, or else the one of every page.
-pub fn of(page: PageHandlers, kind: &str) -> Handler {
+pub fn of(page: &PageOwn, kind: &str) -> Handler {
     let everywhere = || HANDLERS.iter().find(|handler| handler.kind == kind);
-    page.find(|handler| handler.kind == kind)
+    page.handlers
+        .find(|handler| handler.kind == kind)
         .unwrap_or_else(|| *everywhere().unwrap_or(&OTHER))
 }
 
@@ -75,25 +65,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_s_handler_comes_before_that_of_every_page_and_goes_with_it() {
+    fn a_page_s_handler_comes_before_that_of_every_page() {
         let owner = Owner::new();
         owner.set();
-        let page = PageHandlers::new();
-        let child = owner.child();
-        child.with(|| {
-            let accept = Some(Callback::new(|_| {}));
-            let query = Handler::new("query_suggestion", "Query for PubMed", 500);
-            page.add(Handler { accept, ..query });
-        });
-        let own = of(page, "query_suggestion");
+        let page = PageOwn::new();
+        assert_eq!(of(&page, "query_suggestion").title, "Suggested query");
+        let accept = Some(Callback::new(|_| {}));
+        let query = Handler::new("query_suggestion", "Query for PubMed", 500);
+        page.handlers.add(Handler { accept, ..query });
+        let own = of(&page, "query_suggestion");
         assert_eq!((own.title, own.accept.is_some()), ("Query for PubMed", true));
-        assert_eq!(of(page, "table").title, "Table");
-        assert_eq!(of(page, "unheard_of").title, "Data");
-        child.cleanup();
-        let everywhere = of(page, "query_suggestion");
-        assert_eq!(
-            (everywhere.title, everywhere.accept.is_some()),
-            ("Suggested query", false)
-        );
+        assert_eq!(of(&page, "table").title, "Table");
+        assert_eq!(of(&page, "unheard_of").title, "Data");
     }
 }

@@ -17,9 +17,7 @@ mod width;
 
 use leptos::{html, prelude::*};
 
-pub use self::card::payload_card;
-pub use self::handlers::Handler;
-use self::handlers::PageHandlers;
+pub use self::card::{load_card, payload_card};
 use super::{
     browser, icons,
     lazy::lazy,
@@ -27,7 +25,7 @@ use super::{
     place::Place,
     when::When,
 };
-use crate::protocol::{ConversationId, PayloadRef, Verdict};
+use crate::protocol::{ConversationId, PayloadRef, Transcript, Verdict};
 
 /// The frame, for what moves the focus.
 const FRAME: &str = "#panel";
@@ -40,8 +38,6 @@ pub struct Panel {
     shown: RwSignal<Option<Shown>>,
     /// There is no room beside the conversation: it takes the whole screen.
     full: RwSignal<bool>,
-    /// What the page that is shown presents in its own way.
-    page: PageHandlers,
     live: Live,
 }
 
@@ -58,7 +54,6 @@ impl Panel {
         let panel = Self {
             shown: RwSignal::new(None),
             full: RwSignal::new(false),
-            page: PageHandlers::new(),
             live,
         };
         Effect::new(move |_| {
@@ -134,13 +129,12 @@ impl Panel {
 
     /// What the person has said of something that was made for the panel.
     fn verdict(self, conversation_id: ConversationId, payload_id: &str) -> Memo<Option<Verdict>> {
-        let verdicts = self.live.view(conversation_id).verdicts;
+        let judged = self.live.view(conversation_id).judged;
         let payload_id = payload_id.to_owned();
         Memo::new(move |_| {
-            verdicts.with(|verdicts| {
-                let judged = verdicts.iter().find(|judged| judged.payload_id == payload_id);
-                judged.map(|judged| judged.verdict)
-            })
+            judged.track();
+            let verdict = |transcript: &Transcript| transcript.verdict(&payload_id);
+            self.live.with_transcript(conversation_id, verdict).flatten()
         })
     }
 

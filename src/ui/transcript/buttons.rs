@@ -5,11 +5,13 @@ use leptos::{html, prelude::*};
 use crate::{
     protocol::{ActionHandler, ActionStyle, ConversationId, Interaction, MessageId, SuggestedAction},
     ui::{
-        actions::{Pressed, use_actions},
+        actions::{self, Pressed},
         browser,
         erase::Erase,
         icons,
-        live::{Live, use_live},
+        live::{Live, Offers, use_live},
+        own::use_page,
+        panel::use_panel,
         place::Place,
     },
 };
@@ -19,15 +21,15 @@ type Numbered = (usize, SuggestedAction);
 
 /// The buttons of the actions that somebody does.
 pub fn buttons(
-    conversation_id: ConversationId,
-    message_id: MessageId,
+    (conversation_id, message_id, offers): (ConversationId, MessageId, &ArcRwSignal<Offers>),
     actions: &[SuggestedAction],
 ) -> AnyView {
     let live = use_live();
-    let (page, panel) = use_actions();
+    let (page, panel) = (use_page(), use_panel());
+    let known = page.clone();
     // What can't be undone is asked about first.
     let asked = RwSignal::new(None::<Numbered>);
-    let perform = move |(index, action): Numbered| {
+    let perform = Callback::new(move |(index, action): Numbered| {
         if action.handler == ActionHandler::Server {
             return send(live, conversation_id, action);
         }
@@ -36,7 +38,7 @@ pub fn buttons(
             message_id,
             data: action.data,
         };
-        let Some(performer) = untrack(|| page.find(&action.action)) else {
+        let Some(performer) = untrack(|| actions::find(&known, &action.action)) else {
             return;
         };
         if performer.perform(live, panel, pressed) {
@@ -44,22 +46,23 @@ pub fn buttons(
         } else {
             live.toasts.say("That can't be done here any more.");
         }
-    };
+    });
     let press = Callback::new(move |(index, action): Numbered| {
         if action.style == ActionStyle::Warning {
             asked.set(Some((index, action)));
         } else {
-            perform((index, action));
+            perform.run((index, action));
         }
     });
     let numbered: Vec<Numbered> = actions.iter().cloned().enumerate().collect();
+    let offers = offers.clone();
     let shown = move || -> Vec<AnyView> {
         numbered
             .iter()
             .filter(|(_, action)| {
-                action.handler == ActionHandler::Server || page.find(&action.action).is_some()
+                action.handler == ActionHandler::Server || actions::find(&page, &action.action).is_some()
             })
-            .map(|(index, action)| button(*index, action, press))
+            .map(|(index, action)| button(*index, action, is_taken(&offers, *index), press))
             .collect()
     };
     view! {
@@ -82,36 +85,53 @@ fn send(live: Live, id: ConversationId, action: SuggestedAction) {
     browser::focus_to_go_on();
 }
 
-fn button(index: usize, action: &SuggestedAction, press: Callback<Numbered>) -> AnyView {
+fn is_taken(offers: &ArcRwSignal<Offers>, index: usize) -> Memo<bool> {
+    let offers = offers.clone();
+    Memo::new(move |_| offers.with(|offers| offers.actions.get(index).is_some_and(|action| action.taken)))
+}
+
+fn button(index: usize, action: &SuggestedAction, taken: Memo<bool>, press: Callback<Numbered>) -> AnyView {
     let class = match action.style {
         ActionStyle::Primary => "button button-primary",
         ActionStyle::Secondary => "button",
         ActionStyle::Warning => "button button-warning",
     };
     let warns = action.style == ActionStyle::Warning;
-    let taken = action.taken;
     let numbered = (index, action.clone());
     let click = move |_| {
-        if !taken {
+        if !taken.get_untracked() {
             press.run(numbered.clone());
         }
     };
+    let icon = move || {
+        if taken.get() {
+            Some(icons::check())
+        } else {
+            warns.then(icons::alert)
+        }
+    };
+    let done = move || {
+        taken
+            .get()
+            .then(|| view! { <span class="visually-hidden">" (done)"</span> })
+    };
     view! {
-        <button type="button" class=class aria-disabled=taken.then_some("true") on:click=click>
-            {(warns && !taken).then(icons::alert)}
-            {taken.then(icons::check)}
+        <button
+            type="button"
+            class=class
+            aria-disabled=move || taken.get().then_some("true")
+            on:click=click
+        >
+            {icon}
             <span dir="auto">{action.label.clone()}</span>
-            {taken.then(|| view! { <span class="visually-hidden">" (done)"</span> })}
+            {done}
         </button>
     }
     .erase()
 }
 
 /// Asks before something that can't be undone. The browser puts the focus back when the dialog closes.
-fn confirmation(
-    asked: RwSignal<Option<Numbered>>,
-    perform: impl Fn(Numbered) + Copy + Send + 'static,
-) -> AnyView {
+fn confirmation(asked: RwSignal<Option<Numbered>>, perform: Callback<Numbered>) -> AnyView {
     let dialog = NodeRef::<html::Dialog>::new();
     Effect::new(move |_| {
         if let (Some(dialog), true) = (dialog.get(), asked.with(Option::is_some)) {
@@ -126,7 +146,7 @@ fn confirmation(
         // Only once the focus is back: what is done may move it.
         if let (true, Some(action)) = (confirmed.get_value(), action) {
             confirmed.set_value(false);
-            perform(action);
+            perform.run(action);
         }
     };
     view! {

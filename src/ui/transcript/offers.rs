@@ -6,12 +6,12 @@ use leptos::{prelude::*, wasm_split::wasm_split};
 
 use super::buttons::buttons;
 use crate::{
-    protocol::{ConversationId, Interaction, MessageId, Source, SuggestedAction, SuggestedValue},
+    protocol::{ConversationId, Interaction, MessageId, Source, SuggestedValue},
     ui::{
         erase::Erase,
         icons,
         lazy::{Code, NotLoaded, lazy_part},
-        live::{AnswerRow, use_live},
+        live::{AnswerRow, Offers, use_live},
         place::Place,
     },
 };
@@ -25,40 +25,51 @@ pub fn suggestions(
 ) -> impl IntoView {
     let rows = use_live().view(conversation_id).rows;
     let (id, offers, run) = (row.id, row.offers, row.run);
-    let offered = Memo::new(move |_| {
-        let is_last = rows.with(|rows| {
-            let last = rows.iter().rfind(|row| row.is_kept());
-            last.is_some_and(|last| last.id() == id)
-        });
-        let is_open = is_last && !busy.get() && run.with(|run| run.status.is_terminal());
-        offers.with(|offers| {
-            if is_open {
-                (offers.values.clone(), offers.actions.clone())
-            } else {
-                Default::default()
-            }
+    let is_open = {
+        let offers = offers.clone();
+        Memo::new(move |_| {
+            let is_last = rows.with(|rows| {
+                let last = rows.iter().rfind(|row| row.is_kept());
+                last.is_some_and(|last| last.id() == id)
+            });
+            let any = offers.with(|offers| !offers.values.is_empty() || !offers.actions.is_empty());
+            any && is_last && !busy.get() && run.with(|run| run.status.is_terminal())
         })
-    });
+    };
     move || {
-        let (values, actions) = offered.get();
-        let any = !values.is_empty() || !actions.is_empty();
-        any.then(|| lazy_part(move || offer((conversation_id, id), values.clone(), actions.clone())))
+        let offers = offers.clone();
+        is_open
+            .get()
+            .then(|| lazy_part(move || offer(conversation_id, id, offers.clone())))
     }
 }
 
 #[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_suggestions))]
 pub fn offer(
-    answer: (ConversationId, MessageId),
-    values: Vec<SuggestedValue>,
-    actions: Vec<SuggestedAction>,
+    conversation_id: ConversationId,
+    message_id: MessageId,
+    offers: ArcRwSignal<Offers>,
 ) -> Result<Code, NotLoaded> {
     Ok(Arc::new(move || {
-        let (conversation_id, message_id) = answer;
-        view! {
-            {(!values.is_empty()).then(|| chips(conversation_id, &values))}
-            {(!actions.is_empty()).then(|| buttons(conversation_id, message_id, &actions))}
-        }
-        .erase()
+        let offers = offers.clone();
+        // The buttons follow by themselves what was taken: they stay, and so does the focus.
+        let offered = {
+            let offers = offers.clone();
+            Memo::new(move |_| {
+                let mut offers = offers.get();
+                offers.actions.iter_mut().for_each(|action| action.taken = false);
+                offers
+            })
+        };
+        let shown = move || {
+            let Offers { values, actions, .. } = offered.get();
+            let of = (conversation_id, message_id, &offers);
+            view! {
+                {(!values.is_empty()).then(|| chips(conversation_id, &values))}
+                {(!actions.is_empty()).then(|| buttons(of, &actions))}
+            }
+        };
+        shown.erase()
     }))
 }
 
