@@ -92,7 +92,7 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     use super::{
-        super::{Turn, tests::in_order},
+        super::{Turn, number_calls, tests::in_order},
         *,
     };
     use crate::{protocol::MessageId, providers::ToolUse};
@@ -211,7 +211,9 @@ mod tests {
             prop_assert_eq!(&conversation.prompt, &whole.prompt);
             prop_assert_eq!(conversation.turns.len() + fitted.left_out, whole.turns.len());
             let kept = whole.turns[fitted.left_out..].iter().flat_map(|turn| &turn.messages);
-            let expected: Vec<String> = kept.chain(&whole.latest).map(essence).collect();
+            let mut expected: Vec<ModelMessage> = kept.chain(&whole.latest).cloned().collect();
+            number_calls(&mut expected);
+            let expected: Vec<String> = expected.iter().map(essence).collect();
             let messages = fitted.conversation.messages();
             let found: Vec<String> = messages[1..].iter().map(essence).collect();
             prop_assert_eq!(found, expected);
