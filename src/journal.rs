@@ -137,6 +137,7 @@ fn is_output(change: &Change) -> bool {
         Change::Append { .. }
             | Change::Store { .. }
             | Change::Keep { .. }
+            | Change::Summarise { .. }
             | Change::Record { .. }
             | Change::Attach { .. }
             | Change::Pause { .. }

@@ -235,6 +235,9 @@ fn models_config(settings: &Settings) -> ModelsConfig {
                 .iter()
                 .map(|(name, value)| (name.clone(), value.0.as_str().into()))
                 .collect(),
+            context_window: endpoint.context_window,
+            context_windows: endpoint.context_windows.clone(),
+            dialect: endpoint.dialect,
             max_frame,
             connect_timeout,
             ..EndpointConfig::new(&endpoint.name, &endpoint.base_url)

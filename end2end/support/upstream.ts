@@ -53,6 +53,11 @@ export class Upstream {
     return this.#control('POST', 'models', { body: { data } });
   }
 
+  /** The same, with what else such a list says of a model. */
+  describeModels(...data: ({ id: string } & Record<string, unknown>)[]): Promise<void> {
+    return this.#control('POST', 'models', { body: { data } });
+  }
+
   /** Refuses every other key from now on. Parlor's is `sk-test` unless a test says otherwise. */
   requireKey(key: string): Promise<void> {
     return this.#control('POST', 'key', key);
@@ -64,10 +69,16 @@ export class Upstream {
     return this.#control('POST', 'pages', { path, body: { text } });
   }
 
-  /** Every request for an answer that Parlor has sent. */
+  /** Every request for an answer that Parlor has sent, without what it tells about each message. */
   async asked(): Promise<Asked[]> {
     const requests: { path: string; body: Asked }[] = await this.#control('GET', 'requests');
-    return requests.filter(({ path }) => path.endsWith('/chat/completions')).map(({ body }) => body);
+    const asked = requests.filter(({ path }) => path.endsWith('/chat/completions')).map(({ body }) => body);
+    for (const { messages } of asked) {
+      for (const message of messages) {
+        if (typeof message.content === 'string') message.content = message.content.replace(/^<!-- METADATA: .*? -->\n/, '');
+      }
+    }
+    return asked;
   }
 
   async #control(method: 'GET' | 'POST', what: string, body?: unknown): Promise<any> {
@@ -84,9 +95,9 @@ export class Upstream {
 
 export type Script = {
   when?: { user_contains?: string; model?: string; tool_gave?: string };
-  steps: Record<string, unknown>[];
+  steps: (string | Record<string, unknown>)[];
   /** How often it is played; always, if nothing is said. */
   times?: number;
 };
 
-export type Asked = { model: string; messages: { role: string; content: string }[] };
+export type Asked = { model: string; messages: { role: string; content: string }[]; temperature?: number; tool_choice?: unknown };

@@ -11,7 +11,7 @@ use self::{
 };
 use crate::{
     protocol::{
-        AssistantMessage, EventBody, Part, Payload, RunError, RunStatus, Timestamp, ToolProgress,
+        AssistantMessage, EventBody, Part, Payload, RunError, RunStatus, Timestamp, ToolProgress, Usage,
         transcript::apply_to_run,
     },
     providers::{FinishReason, ModelError, ModelErrorKind, ModelEvent},
@@ -85,6 +85,8 @@ pub enum Input {
     Start,
     /// The model said something.
     Model(ModelEvent),
+    /// It is known what the present call of the model came to.
+    Used(Usage),
     /// The call gave an error, before or in the middle of the stream.
     Failed(ModelError),
     /// The stream ended before the model said why.
@@ -199,7 +201,12 @@ impl Agent {
             }
             // The model has said what it had to say, or has not been asked yet: this is late.
             Input::Waited => Vec::new(),
-            Input::Model(_) | Input::Failed(_) | Input::BrokeOff if !self.is_with_model() => Vec::new(),
+            Input::Model(_) | Input::Used(_) | Input::Failed(_) | Input::BrokeOff
+                if !self.is_with_model() =>
+            {
+                Vec::new()
+            }
+            Input::Used(usage) => vec![self.log(EventBody::Usage(usage))],
             Input::Model(event) => self.model_said(event, at),
             Input::ToolProgress { index, progress } => self.tool_progress(index, progress),
             Input::ToolEnded { index, done } => self.tool_ended(index, done, at),
@@ -246,7 +253,7 @@ impl Agent {
                 }
                 Vec::new()
             }
-            // What it costs is not shown yet.
+            // What that means is said as `Input::Used`.
             ModelEvent::Usage(_) => Vec::new(),
             ModelEvent::Finished(reason) => {
                 let mut items = Vec::new();

@@ -39,6 +39,10 @@ pub enum ErrorCode {
     ActionSpent,
     /// 413: the request is longer than a limit.
     TooLarge,
+    /// 422: a tool is wanted that there is not.
+    UnknownTool,
+    /// 422: a model can't be asked like that.
+    InvalidParameters,
     /// 422: what the person is said to look at is not there.
     InvalidContext,
     /// 500: a fault of Parlor.
@@ -60,7 +64,7 @@ impl ErrorCode {
             Self::WrongMethod => 405,
             Self::RunActive | Self::NotContinuable | Self::IntentReused | Self::ActionSpent => 409,
             Self::TooLarge => 413,
-            Self::InvalidContext => 422,
+            Self::UnknownTool | Self::InvalidParameters | Self::InvalidContext => 422,
             Self::Internal => 500,
             Self::Unavailable | Self::Unreachable => 503,
         }
@@ -79,6 +83,8 @@ impl ErrorCode {
             Self::IntentReused => "intent_reused",
             Self::ActionSpent => "action_spent",
             Self::TooLarge => "too_large",
+            Self::UnknownTool => "unknown_tool",
+            Self::InvalidParameters => "invalid_parameters",
             Self::InvalidContext => "invalid_context",
             Self::Internal => "internal",
             Self::Unavailable => "unavailable",

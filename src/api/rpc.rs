@@ -118,6 +118,14 @@ pub async fn choose_model(conversation_id: ConversationId, model: String) -> Res
         .await
 }
 
+/// Has a conversation's model asked in another way from now on.
+#[server(prefix = "/rpc", endpoint = "set_parameters", protocol = Ask<Json>)]
+pub async fn set_parameters(intent: intent::SetParameters) -> Result<(), ApiError> {
+    let caller = crate::http::caller()?;
+    let fingerprint = crate::http::fingerprint(&intent)?;
+    caller.answer(crate::http::set_parameters(&caller, intent, fingerprint).await)
+}
+
 /// Shows another branch of a conversation: the one that was last grown through a message.
 #[server(prefix = "/rpc", endpoint = "select_branch", protocol = Ask<Json>)]
 pub async fn select_branch(conversation_id: ConversationId, through: MessageId) -> Result<(), ApiError> {
@@ -217,7 +225,8 @@ pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationLis
 /// The models that can be chosen now.
 #[server(prefix = "/rpc", endpoint = "models", protocol = Ask<GetUrl>)]
 pub async fn models() -> Result<ModelList, ApiError> {
-    Ok(crate::http::caller()?.app.models.list().await)
+    let app = crate::http::caller()?.app;
+    Ok(crate::http::model_list(&app).await)
 }
 
 /// What the page *Literature* begins with at an address, as [`Opened`](super::literature::Opened). It is read by those who show it.

@@ -123,6 +123,14 @@ impl Caller {
     }
 }
 
+/// Parameters that can't be. Says which and why.
+pub fn invalid_parameters(wrong: &str) -> ApiError {
+    ApiError::new(
+        ErrorCode::InvalidParameters,
+        format!("{wrong} Nothing was changed."),
+    )
+}
+
 /// What is not there, or is somebody else's: the same words for both.
 pub fn not_found() -> ApiError {
     ApiError::new(
@@ -237,6 +245,17 @@ impl From<StartError> for ApiError {
                      not sent."
                 ),
             ),
+            StartError::UnknownTool { name, offered } => {
+                let tools = match offered.as_slice() {
+                    [] => "No tools are offered.".to_owned(),
+                    offered => format!("The tools are: {}.", offered.join(", ")),
+                };
+                Self::new(
+                    ErrorCode::UnknownTool,
+                    format!("There is no tool “{name}” to be used. {tools} The message was not sent."),
+                )
+            }
+            StartError::Parameters(wrong) => invalid_parameters(&wrong),
             StartError::ShuttingDown => Self::new(
                 ErrorCode::Unavailable,
                 "Parlor is being stopped. The message was not sent.",

@@ -20,6 +20,7 @@ use super::{
     caller::{fingerprint, not_found},
     event_stream::{self, Projection},
     interaction::HowSaid,
+    parameters::ParametersBody,
     payload::{Answer, LastEvent},
     problem::{self, Problem, bad_request},
 };
@@ -43,6 +44,12 @@ pub struct ChatRequest {
     conversation_id: Option<ConversationId>,
     /// The model to answer, as `endpoint/model`.
     model: Option<String>,
+    /// Tools that have to be used before the answer, by their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    force_tools: Vec<String>,
+    /// How the model is asked from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parameters: Option<ParametersBody>,
     /// What the person is looking at.
     context: Option<PageContext>,
     #[serde(flatten)]
@@ -86,6 +93,8 @@ pub async fn begin(
         user_message_id: MessageId::new(),
         text: request.message,
         model: request.model,
+        force_tools: request.force_tools,
+        parameters: request.parameters.map(ParametersBody::asked),
         context: request.context,
         interaction,
     };

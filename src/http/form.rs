@@ -56,6 +56,8 @@ async fn done(caller: Caller, composed: &Composed) -> Result<String, ApiError> {
         user_message_id: id(&composed.message_id)?,
         text: composed.message.clone(),
         model: Some(composed.model.clone()).filter(|model| !model.is_empty()),
+        force_tools: Vec::new(),
+        parameters: None,
         context: None,
         interaction: Interaction::TextInput,
     };

@@ -12,13 +12,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    Caller,
+    AppState, Caller,
     caller::not_found,
     problem::{self, Problem},
 };
 use crate::{
     protocol::{
-        ConversationId, Message, MessageId, Position, RunStatus, chat::ModelList, intent::ApprovalAnswer,
+        ConversationId, Message, MessageId, Position, RunStatus,
+        chat::{ModelList, WEB_SEARCH},
+        intent::ApprovalAnswer,
     },
     storage::Approval,
 };
@@ -72,7 +74,14 @@ pub async fn run(caller: Caller, path: Result<Path<String>, PathRejection>) -> R
 
 /// `GET /api/models`: the models that can be chosen now.
 pub async fn models(Caller { app, .. }: Caller) -> Json<ModelList> {
-    Json(app.models.list().await)
+    Json(list(&app).await)
+}
+
+/// The models that can be chosen now, and whether they can search the web.
+pub async fn list(app: &AppState) -> ModelList {
+    let mut list = app.models.list().await;
+    list.can_search = app.runs.tools().iter().any(|name| name == WEB_SEARCH);
+    list
 }
 
 /// `POST /api/runs/{id}/stop`: stops a run; one that has ended stays as it is.

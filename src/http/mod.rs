@@ -36,6 +36,7 @@ mod messages;
 pub mod openapi;
 mod page;
 mod panel;
+mod parameters;
 mod payload;
 pub mod personal;
 mod problem;
@@ -47,7 +48,9 @@ pub use self::{
     caller::{Caller, caller, fingerprint},
     diagnostics::view as diagnostics_view,
     literature::open as open_literature,
+    messages::list as model_list,
     panel::{judge as judge_payload, view as panel_view},
+    parameters::set as set_parameters,
     tokens::Tokens,
 };
 
@@ -89,6 +92,10 @@ fn contract() -> Vec<(&'static str, MethodRouter<AppState>)> {
         (
             "/api/conversations/{conversation_id}/messages",
             get(conversations::messages),
+        ),
+        (
+            "/api/conversations/{conversation_id}/parameters",
+            get(parameters::get).put(parameters::put),
         ),
         (
             "/api/conversations/{conversation_id}/payloads/{payload_id}",

@@ -23,9 +23,10 @@ mod tests {
 
     use super::{super::contract, DOCUMENT};
     use crate::protocol::{
-        ActionHandler, ActionStyle, AskedCall, Attachment, AttachmentId, ConversationId, Event, EventBody,
-        Fraction, Interaction, Json, MessageId, PayloadRef, Position, RunError, RunStatus, Source,
-        SuggestedAction, SuggestedValue, Timestamp, ToolProgress, ToolStatus, Verdict,
+        ActionHandler, ActionStyle, AskedCall, AskedParameters, Attachment, AttachmentId, ConversationId,
+        Event, EventBody, Fraction, Interaction, Json, MessageId, Parameters, PayloadRef, Position, RunError,
+        RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, ToolProgress, ToolStatus, Usage,
+        Verdict,
     };
 
     fn document() -> Value {
@@ -87,10 +88,12 @@ mod tests {
             EventBody::PayloadJudged { .. } => 27,
             EventBody::LiteratureChanged { .. } => 28,
             EventBody::SettingsChanged => 29,
+            EventBody::ParametersChosen { .. } => 30,
+            EventBody::Usage(_) => 31,
         }
     }
 
-    const KINDS: usize = 30;
+    const KINDS: usize = 32;
 
     fn examples() -> Vec<EventBody> {
         let (at, id) = (Timestamp(1), MessageId::new());
@@ -123,6 +126,12 @@ mod tests {
             style: ActionStyle::Warning,
             taken: true,
         };
+        let parameters = Parameters::read(&AskedParameters {
+            temperature: "0.7".into(),
+            thinking_level: "low".into(),
+            max_completion_tokens: "1000".into(),
+        })
+        .unwrap();
         vec![
             EventBody::ConversationCreated {
                 title: text(),
@@ -130,6 +139,7 @@ mod tests {
             },
             EventBody::ConversationRenamed { title: text() },
             EventBody::ModelChosen { model: text() },
+            EventBody::ParametersChosen { parameters },
             EventBody::ConversationRead,
             EventBody::ConversationDeleted,
             EventBody::LeafSelected { leaf_id: id },
@@ -234,6 +244,13 @@ mod tests {
                     url: text(),
                 }],
             },
+            EventBody::Usage(Usage {
+                input_tokens: 10,
+                output_tokens: 2,
+                estimated: true,
+                estimate: 9,
+                window: Some(100),
+            }),
             EventBody::Complete {
                 ended_at: at,
                 worked_ms: 1,
@@ -264,7 +281,7 @@ mod tests {
             .len();
         assert_eq!(described, KINDS, "and no more than there are");
         for body in examples() {
-            let of_run = !matches!(number(&body), 0..=5 | 25 | 27..=29);
+            let of_run = !matches!(number(&body), 0..=5 | 25 | 27..=30);
             let of_conversation = !matches!(number(&body), 28 | 29);
             let event = Event {
                 position: Position(7),

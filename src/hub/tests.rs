@@ -65,6 +65,8 @@ async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow
         user_message_id: MessageId::new(),
         text: "go".into(),
         model: None,
+        force_tools: Vec::new(),
+        parameters: None,
         context: None,
         interaction: Default::default(),
     };
@@ -72,6 +74,7 @@ async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow
         looking: None,
         run: MessageId::new(),
         default_model: "x/m".into(),
+        parameters: None,
         fingerprint: String::new(),
     };
     let run = RunKey {

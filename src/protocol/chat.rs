@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::flat::Fields;
 
+/// The tool that searches the web. The person can ask for it with a button; for others, in words.
+pub const WEB_SEARCH: &str = "web_search";
+
 /// A model that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
@@ -24,4 +27,7 @@ pub struct ModelList {
     /// The model that a new conversation starts with, if there is one.
     pub default: Option<String>,
     pub problems: Vec<super::RunError>,
+    /// Whether they are offered a tool that searches the web.
+    #[serde(default)]
+    pub can_search: bool,
 }

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AskedCall, Attachment, ConversationId, Interaction, Json, MessageId, PayloadRef, RunError, RunStatus,
-    Source, SuggestedAction, SuggestedValue, Timestamp, ToolProgress, ToolStatus, Verdict, flat::Fields,
+    AskedCall, Attachment, ConversationId, Interaction, Json, MessageId, Parameters, PayloadRef, RunError,
+    RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, ToolProgress, ToolStatus, Usage, Verdict,
+    flat::Fields,
 };
 
 /// A place in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.
@@ -44,6 +45,8 @@ pub enum EventBody {
     ConversationRenamed { title: String },
     /// A conversation will be answered by another model from now on.
     ModelChosen { model: String },
+    /// A conversation's model will be asked in another way from now on.
+    ParametersChosen { parameters: Parameters },
     /// Somebody has looked at what had happened in a conversation.
     ConversationRead,
     /// A conversation and all that was in it is gone.
@@ -150,6 +153,8 @@ pub enum EventBody {
     PayloadJudged { payload_id: String, verdict: Verdict },
     /// Where the answer has it from. It replaces what was said before.
     Sources { sources: Vec<Source> },
+    /// What the latest call of the model came to. It replaces what was said before.
+    Usage(Usage),
     /// The person's literature is another one: how, as `literature::Change`. It is read by those who show it.
     LiteratureChanged { change: Json },
     /// The run ended: the model finished.

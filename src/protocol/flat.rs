@@ -16,8 +16,8 @@ use uuid::Uuid;
 use super::{
     ApiToken, AskedCall, AssistantMessage, Attachment, AttachmentId, ConversationId, ConversationList,
     ConversationSummary, Event, EventBody, Interaction, Json, Judged, Memory, MemoryId, Message, MessageBody,
-    MessageId, Notice, OlderMessages, PageContext, Part, PayloadRef, Personal, Position, RunError, RunStatus,
-    Timestamp, TokenId, ToolCall, ToolProgress, ToolStatus, Transcript, Verdict,
+    MessageId, Notice, OlderMessages, PageContext, Parameters, Part, PayloadRef, Personal, Position,
+    RunError, RunStatus, Timestamp, TokenId, ToolCall, ToolProgress, ToolStatus, Transcript, Usage, Verdict,
     chat::{ModelInfo, ModelList},
     intent::Started,
     json,
@@ -141,6 +141,7 @@ blank! {
     ToolStatus: ToolStatus::Unknown,
     RunError: RunError { code: String::new(), message: String::new(), hint: String::new() },
     PayloadRef: PayloadRef { payload_id: String::new(), kind: String::new(), summary: String::new() },
+    Parameters: Parameters::default(),
 }
 
 impl<T> Blank for Vec<T> {
@@ -181,17 +182,19 @@ macro_rules! plain {
 plain! {
     Transcript {
         conversation_id, as_of, title, messages, elsewhere; model, earliest, active_leaf
-    } with deleted, verdicts;
+    } with deleted, verdicts, parameters;
     OlderMessages { before, messages, elsewhere; earliest };
     Elsewhere { id, parent_id };
     ConversationList { as_of, conversations, has_more };
     ConversationSummary { id, title, updated_at, activity, waiting, unseen; active_run };
-    ModelList { models, problems; default };
+    ModelList { models, problems; default } with can_search;
     ModelInfo { id, name, endpoint };
     Started { conversation_id, user_message_id, assistant_message_id };
     PageContext { current_page; active_tab, active_subtab, query, page, article_id, stream_id } with results;
     Judged { payload_id, verdict };
     ToolProgress { stage, message; progress, data };
+    Parameters { ; temperature, thinking_level, max_completion_tokens };
+    Usage { input_tokens, output_tokens, estimate; window } with estimated;
     Attachment { id, name, media_type, bytes };
     Personal { instructions, instructions_bytes, remembers, memories, tokens };
     Memory { id, text, created_at };
@@ -207,6 +210,7 @@ impl TryFrom<Fields> for Event {
             "conversation_created" => fields!(flat => EventBody::ConversationCreated { title, created_at }),
             "conversation_renamed" => fields!(flat => EventBody::ConversationRenamed { title }),
             "model_chosen" => fields!(flat => EventBody::ModelChosen { model }),
+            "parameters_chosen" => fields!(flat => EventBody::ParametersChosen { parameters }),
             "conversation_read" => EventBody::ConversationRead,
             "conversation_deleted" => EventBody::ConversationDeleted,
             "leaf_selected" => fields!(flat => EventBody::LeafSelected { leaf_id }),
@@ -265,6 +269,12 @@ impl TryFrom<Fields> for Event {
             "action_taken" => fields!(flat => EventBody::ActionTaken { index }),
             "payload_judged" => fields!(flat => EventBody::PayloadJudged { payload_id, verdict }),
             "sources" => fields!(flat => EventBody::Sources { sources }),
+            "usage" => {
+                let estimated = flat.take("estimated").unwrap_or_default();
+                EventBody::Usage(fields!(flat => Usage {
+                    input_tokens, output_tokens, estimate; window
+                } with estimated))
+            }
             "literature_changed" => fields!(flat => EventBody::LiteratureChanged { change }),
             "settings_changed" => EventBody::SettingsChanged,
             "empty" => EventBody::Empty,
@@ -319,7 +329,7 @@ fn body(flat: &mut Fields) -> MessageBody {
             let sources = flat.take("sources").unwrap_or_default();
             let worked_ms = worked(flat);
             MessageBody::Assistant(fields!(flat => AssistantMessage {
-                model, status, nodes; activity, error, ended_at
+                model, status, nodes; activity, error, usage, ended_at
             } with suggested_values, suggested_actions, sources, worked_ms))
         }
         "user" => {
@@ -400,7 +410,7 @@ impl TryFrom<Fields> for Notice {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{Fraction, Node, Source, SuggestedValue},
+        super::{AskedParameters, Fraction, Node, Source, SuggestedValue},
         *,
     };
 
@@ -443,6 +453,25 @@ mod tests {
         }
     }
 
+    fn parameters() -> Parameters {
+        let asked = AskedParameters {
+            temperature: "0.7".into(),
+            thinking_level: "low".into(),
+            max_completion_tokens: "1000".into(),
+        };
+        Parameters::read(&asked).unwrap()
+    }
+
+    fn usage() -> Usage {
+        Usage {
+            input_tokens: 10,
+            output_tokens: 2,
+            estimated: true,
+            estimate: 9,
+            window: Some(100),
+        }
+    }
+
     fn pressed(data: Option<&str>) -> Interaction {
         Interaction::ActionExecuted {
             action: "save".into(),
@@ -481,6 +510,9 @@ mod tests {
             },
             EventBody::ConversationRenamed { title: text.clone() },
             EventBody::ModelChosen { model: text.clone() },
+            EventBody::ParametersChosen {
+                parameters: parameters(),
+            },
             EventBody::ConversationRead,
             EventBody::ConversationDeleted,
             EventBody::LeafSelected { leaf_id: id },
@@ -565,6 +597,7 @@ mod tests {
                     url: text.clone(),
                 }],
             },
+            EventBody::Usage(usage()),
             EventBody::LiteratureChanged {
                 change: Json::or_string(r#"{"article_removed":"11"}"#),
             },
@@ -592,6 +625,7 @@ mod tests {
                 EventBody::ConversationCreated { .. }
                 | EventBody::ConversationRenamed { .. }
                 | EventBody::ModelChosen { .. }
+                | EventBody::ParametersChosen { .. }
                 | EventBody::ConversationRead
                 | EventBody::ConversationDeleted
                 | EventBody::LeafSelected { .. }
@@ -613,6 +647,7 @@ mod tests {
                 | EventBody::ActionTaken { .. }
                 | EventBody::PayloadJudged { .. }
                 | EventBody::Sources { .. }
+                | EventBody::Usage(_)
                 | EventBody::LiteratureChanged { .. }
                 | EventBody::Complete { .. }
                 | EventBody::Cancelled { .. }
@@ -660,6 +695,7 @@ mod tests {
         ];
         let mut answer = AssistantMessage::started("endpoint/model");
         answer.nodes.push(Node { parts });
+        answer.usage = Some(usage());
         answer.worked_ms = 12_345;
         answer.sources.push(Source {
             number: 2,

@@ -3,7 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationId, IntentId, Interaction, MessageId, PageContext, Verdict, flat::Fields};
+use super::{
+    ConversationId, IntentId, Interaction, MessageId, PageContext, Verdict, flat::Fields,
+    parameters::AskedParameters,
+};
 
 /// Send a message and have it answered. Makes the conversation if there is none with that id yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,12 +18,26 @@ pub struct SendMessage {
     /// The model to answer, as `endpoint/model`; without it, the conversation's, else the default one.
     #[serde(default)]
     pub model: Option<String>,
+    /// Tools that the model has to use before it answers this message, by their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub force_tools: Vec<String>,
+    /// How the model is to be asked from now on in this conversation; without it, as before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<AskedParameters>,
     /// How the person said it.
     #[serde(default)]
     pub interaction: Interaction,
     /// What the person is looking at, if it is not the conversation alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<PageContext>,
+}
+
+/// Have a conversation's model asked in another way from now on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetParameters {
+    pub intent_id: IntentId,
+    pub conversation_id: ConversationId,
+    pub parameters: AskedParameters,
 }
 
 /// Answer a person's message once more: a sibling of the answer that is there.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Interaction, MessageId, PayloadRef, Source, SuggestedAction, SuggestedValue, Timestamp, ToolCall,
-    ToolStatus, flat::Fields,
+    ToolStatus, Usage, flat::Fields,
 };
 
 /// One message of a conversation.
@@ -58,6 +58,9 @@ pub struct AssistantMessage {
     /// Where the answer has it from: what its tools really had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
+    /// What the latest call of the model came to, once that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
     /// When the run ended; `None` while it has not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
@@ -210,6 +213,7 @@ impl AssistantMessage {
             suggested_values: Vec::new(),
             suggested_actions: Vec::new(),
             sources: Vec::new(),
+            usage: None,
             ended_at: None,
             worked_ms: 0,
         }

@@ -19,6 +19,7 @@ pub mod literature;
 pub mod memory;
 pub mod message;
 pub mod panel;
+pub mod parameters;
 pub mod payload;
 pub mod personal;
 pub mod sorted;
@@ -27,6 +28,7 @@ pub mod suggestion;
 pub mod time;
 pub mod tool;
 pub mod transcript;
+pub mod usage;
 
 pub use attachment::Attachment;
 pub use context::PageContext;
@@ -42,9 +44,11 @@ pub use message::{
     AssistantMessage, Message, MessageBody, Node, Part, Piece, PieceKind, RunError, RunStatus,
 };
 pub use panel::PanelView;
+pub use parameters::{AskedParameters, Parameters, ThinkingLevel};
 pub use payload::{Judged, Payload, PayloadRef, Verdict};
 pub use personal::{ApiToken, NewToken, Personal};
 pub use suggestion::{ActionHandler, ActionStyle, Source, SuggestedAction, SuggestedValue};
 pub use time::Timestamp;
 pub use tool::{AskedCall, Fraction, ToolCall, ToolProgress, ToolStatus};
 pub use transcript::{OlderMessages, Transcript};
+pub use usage::Usage;

@@ -1,10 +1,12 @@
 //! What is known of an endpoint before it is asked. Where this comes from (file, environment) is the
 //! settings' business.
 
-use std::{fmt, time::Duration};
+use std::{collections::BTreeMap, fmt, time::Duration};
 
 use reqwest::Url;
 use secrecy::SecretString;
+
+use crate::settings::Dialect;
 
 /// The longest SSE frame that is taken from a model server, unless the settings say otherwise.
 pub const DEFAULT_MAX_FRAME: usize = 1 << 20;
@@ -29,6 +31,12 @@ pub struct EndpointConfig {
     pub headers: Vec<(String, SecretString)>,
     /// Offered instead of what the endpoint lists, for those that list nothing.
     pub models: Vec<String>,
+    /// How many tokens its models can take, where it does not say so itself.
+    pub context_window: Option<usize>,
+    /// The same for single models, by their names there.
+    pub context_windows: BTreeMap<String, usize>,
+    /// Where it differs from others.
+    pub dialect: Dialect,
     /// The longest SSE frame that is taken, in bytes.
     pub max_frame: usize,
     /// How long a connection may take.
@@ -46,6 +54,9 @@ impl EndpointConfig {
             api_key_source: String::new(),
             headers: Vec::new(),
             models: Vec::new(),
+            context_window: None,
+            context_windows: BTreeMap::new(),
+            dialect: Dialect::default(),
             max_frame: DEFAULT_MAX_FRAME,
             connect_timeout: DEFAULT_CONNECT_TIMEOUT,
         }
@@ -63,6 +74,9 @@ impl fmt::Debug for EndpointConfig {
             .field("api_key_source", &self.api_key_source)
             .field("headers", &self.headers)
             .field("models", &self.models)
+            .field("context_window", &self.context_window)
+            .field("context_windows", &self.context_windows)
+            .field("dialect", &self.dialect)
             .field("max_frame", &self.max_frame)
             .field("connect_timeout", &self.connect_timeout)
             .finish()

@@ -20,7 +20,7 @@ pub use self::{
     registry::{Models, ModelsConfig},
     think::ThinkFilter,
 };
-use crate::protocol::{RunError, chat::ModelInfo};
+use crate::protocol::{Parameters, RunError, chat::ModelInfo};
 
 /// Makes ring the TLS of this process, unless something else is already. Every adapter calls it; calling it
 /// again does nothing.
@@ -92,15 +92,21 @@ pub struct ModelRequest {
     pub messages: Vec<ModelMessage>,
     /// The tools that it may ask for.
     pub tools: Vec<ToolSpec>,
+    /// Those of them that it has to use, by their names.
+    pub force_tools: Vec<String>,
+    /// What is set about how it answers.
+    pub parameters: Parameters,
 }
 
 impl ModelRequest {
-    /// A call without tools.
+    /// A call without tools, as the server likes it.
     pub fn new(model: impl Into<String>, messages: Vec<ModelMessage>) -> Self {
         Self {
             model: model.into(),
             messages,
             tools: Vec::new(),
+            force_tools: Vec::new(),
+            parameters: Parameters::default(),
         }
     }
 }
@@ -122,6 +128,8 @@ pub enum ModelMessage {
     /// What the model said, and which tools it asked for.
     Assistant {
         text: String,
+        /// What it thought before it asked for them, if it is to be shown that again.
+        thinking: Option<String>,
         tool_calls: Vec<ToolUse>,
     },
     /// What a tool gave.
@@ -136,6 +144,7 @@ impl ModelMessage {
     pub fn assistant(text: impl Into<String>) -> Self {
         Self::Assistant {
             text: text.into(),
+            thinking: None,
             tool_calls: Vec::new(),
         }
     }
@@ -191,6 +200,11 @@ pub trait Endpoint: fmt::Debug + Send + Sync {
 
     /// The models served there now, the one to choose first at the front; soon, or an error.
     async fn models(&self) -> Result<Vec<ModelInfo>, ModelError>;
+
+    /// How many tokens a model can take, as far as that can be found out; soon.
+    async fn context_window(&self, _model: &str) -> Option<usize> {
+        None
+    }
 
     /// What [`call`](Self::call) would send, for who wants to know; nothing that is secret is in it. `model` is the model's name
     /// here.

@@ -121,6 +121,12 @@ impl Models {
         }
     }
 
+    /// How many tokens a model can take, if that is known. An empty id means the default model.
+    pub async fn context_window(&self, id: &str) -> Option<usize> {
+        let (endpoint, model) = self.resolve(id).ok()?;
+        endpoint.context_window(&model).await
+    }
+
     /// Who answers for a model, and the model's name there. An empty id means the default model.
     ///
     /// # Errors

@@ -2,32 +2,54 @@
 
 use std::{future::pending, pin::Pin, sync::Arc, time::Duration};
 
-use futures::{StreamExt, future::BoxFuture};
+use futures::{StreamExt, future::BoxFuture, stream, stream::BoxStream};
 use tokio::time::{Sleep, sleep};
 
+use super::meter::Meter;
 use crate::{
     agent::Input,
-    providers::{ModelError, ModelEvent, ModelRequest, ModelStream, Models},
+    providers::{ModelError, ModelEvent, ModelRequest, Models},
 };
 
 /// What the run is waiting for, besides its tools.
 pub(super) enum Awaited {
     Nothing,
+    /// That it is known what to ask.
+    Request(BoxFuture<'static, (ModelRequest, Meter)>),
     /// The model server to accept the call.
-    Call(BoxFuture<'static, Result<ModelStream, ModelError>>),
+    Call(BoxFuture<'static, Result<Answer, ModelError>>),
     /// The next event of the answer.
-    Stream(ModelStream),
+    Stream(Answer),
     /// The time to call again.
     Retry(Pin<Box<Sleep>>),
 }
 
+/// What comes of waiting.
+pub(super) enum Happened {
+    /// The run hears of it.
+    Heard(Input),
+    /// It is known what to ask. Nothing is waited for until it is asked.
+    Ready(ModelRequest, Meter),
+}
+
+/// What comes of a model's answer.
+type Answer = BoxStream<'static, Input>;
+
 impl Awaited {
-    /// Calls a model, which `request` names as `endpoint/model`.
-    pub fn call(models: Arc<Models>, mut request: ModelRequest) -> Self {
+    /// Waits until it is known what to ask a model.
+    pub fn request(request: impl Future<Output = (ModelRequest, Meter)> + Send + 'static) -> Self {
+        Self::Request(Box::pin(request))
+    }
+
+    /// Calls a model. The request names it as `endpoint/model`.
+    pub fn call(models: Arc<Models>, mut request: ModelRequest, mut meter: Meter) -> Self {
         Self::Call(Box::pin(async move {
             let (endpoint, model) = models.resolve(&request.model)?;
             request.model = model;
-            endpoint.call(request).await
+            let events = endpoint.call(request).await?;
+            Ok(events
+                .flat_map(move |event| stream::iter(meter.inputs(event)))
+                .boxed())
         }))
     }
 
@@ -42,40 +64,40 @@ impl Awaited {
         matches!(self, Self::Call(_) | Self::Stream(_))
     }
 
-    /// What comes of it.
-    pub async fn happens(&mut self) -> Input {
+    pub async fn happens(&mut self) -> Happened {
         loop {
-            match self {
+            let input = match self {
                 Self::Nothing => return pending().await,
+                Self::Request(request) => {
+                    let (request, meter) = request.await;
+                    *self = Self::Nothing;
+                    return Happened::Ready(request, meter);
+                }
                 Self::Call(call) => match call.await {
-                    Ok(stream) => *self = Self::Stream(stream),
+                    Ok(stream) => {
+                        *self = Self::Stream(stream);
+                        continue;
+                    }
                     Err(error) => {
                         *self = Self::Nothing;
-                        return Input::Failed(error);
+                        Input::Failed(error)
                     }
                 },
-                Self::Stream(stream) => match stream.next().await {
-                    Some(Ok(event)) => {
-                        if matches!(event, ModelEvent::Finished(_)) {
-                            *self = Self::Nothing;
-                        }
-                        return Input::Model(event);
-                    }
-                    Some(Err(error)) => {
+                Self::Stream(stream) => {
+                    let input = stream.next().await.unwrap_or(Input::BrokeOff);
+                    if let Input::Model(ModelEvent::Finished(_)) | Input::Failed(_) | Input::BrokeOff = input
+                    {
                         *self = Self::Nothing;
-                        return Input::Failed(error);
                     }
-                    None => {
-                        *self = Self::Nothing;
-                        return Input::BrokeOff;
-                    }
-                },
+                    input
+                }
                 Self::Retry(sleep) => {
                     sleep.await;
                     *self = Self::Nothing;
-                    return Input::Waited;
+                    Input::Waited
                 }
-            }
+            };
+            return Happened::Heard(input);
         }
     }
 }

@@ -12,8 +12,9 @@ use super::{
     Inner,
     allowed::Allowed,
     at_work::{Answer, Place},
-    awaited::Awaited,
-    history,
+    awaited::{Awaited, Happened},
+    context::Context,
+    meter::Meter,
     recorder::Recorder,
     working::Working,
     workshop::{self, Desk},
@@ -70,6 +71,7 @@ struct Driver<'a> {
     run: RunKey,
     agent: Agent,
     toolbox: Arc<Allowed>,
+    context: Arc<Context>,
     desk: Arc<Desk>,
     /// The messages that lead to it, oldest first.
     history: Vec<Message>,
@@ -136,11 +138,14 @@ impl<'a> Driver<'a> {
         let always = runs.insist("what is allowed in a conversation", read).await?;
         let toolbox = Arc::new(Allowed::new(offer, always));
         let desk = Arc::new(desk);
+        let read = || runs.storage.terms(run);
+        let terms = runs.insist("how a run's model is called", read).await?;
         Some(Self {
             runs,
             run,
             agent: Agent::new(answer, toolbox.clone(), runs.agent.max_iterations).at(desk.clone()),
             toolbox,
+            context: Arc::new(Context::new(runs, run, terms)),
             desk,
             history,
             prompt,
@@ -171,7 +176,7 @@ impl<'a> Driver<'a> {
                         self.runs.journal.append(self.run, vec![event]).await;
                     }
                     Effect::Keep(payload) => self.runs.journal.keep(self.run, payload).await,
-                    Effect::Call { with_tools } => self.call(with_tools).await,
+                    Effect::Call { with_tools } => self.call(with_tools),
                     Effect::Wait(wait) => {
                         self.recorder.waits();
                         self.awaited = Awaited::retry(wait);
@@ -206,22 +211,39 @@ impl<'a> Driver<'a> {
         }
     }
 
-    async fn call(&mut self, with_tools: bool) {
-        let answer = self.agent.message();
-        let request = ModelRequest {
-            model: answer.model.clone(),
-            messages: history::messages_for(&self.prompt, &self.history, answer, &self.desk),
-            tools: if with_tools {
-                self.toolbox.offer().specs()
-            } else {
-                Vec::new()
-            },
+    /// Goes on with the answer: first it is found out what there is room for.
+    fn call(&mut self, with_tools: bool) {
+        let tools = if with_tools {
+            self.toolbox.offer().specs()
+        } else {
+            Vec::new()
         };
+        let call = self.context.call(
+            &self.prompt,
+            &self.history,
+            self.agent.message(),
+            &self.desk,
+            tools,
+        );
+        self.awaited = Awaited::request(self.context.clone().prepare(call));
+    }
+
+    /// Asks the model this.
+    async fn ask(&mut self, request: ModelRequest, meter: Meter) {
         self.recorder.calls(&request).await;
-        self.awaited = Awaited::call(self.runs.models.clone(), request);
+        self.awaited = Awaited::call(self.runs.models.clone(), request, meter);
     }
 
     async fn next_input(&mut self, place: &mut Place) -> Input {
+        loop {
+            if let Some(input) = self.happens(place).await {
+                return input;
+            }
+        }
+    }
+
+    /// What happens next; nothing if it only waits for something else from now on.
+    async fn happens(&mut self, place: &mut Place) -> Option<Input> {
         let run_limit = seconds(self.runs.timeouts.run_seconds);
         let (patience, limit) = if self.agent.is_streaming() {
             let limit = seconds(self.runs.timeouts.silence_seconds);
@@ -230,7 +252,7 @@ impl<'a> Driver<'a> {
             let limit = seconds(self.runs.timeouts.first_token_seconds);
             (Timeout::FirstToken(limit), limit)
         };
-        tokio::select! {
+        Some(tokio::select! {
             biased;
             () = place.stop.cancelled() => Input::Stop,
             () = self.runs.shutdown.cancelled() => Input::ShutDown,
@@ -238,11 +260,17 @@ impl<'a> Driver<'a> {
             () = tokio::time::sleep_until(self.deadline) => Input::TimedOut(Timeout::Run(run_limit)),
             Some(answer) = place.answers.recv() => self.answer(answer).await,
             input = self.working.happens() => input,
-            input = self.awaited.happens() => input,
+            happened = self.awaited.happens() => match happened {
+                Happened::Heard(input) => input,
+                Happened::Ready(request, meter) => {
+                    self.ask(request, meter).await;
+                    return None;
+                }
+            },
             () = tokio::time::sleep(limit), if self.awaited.is_model() => {
                 Input::TimedOut(patience)
             }
-        }
+        })
     }
 
     /// The first answer counts: only what still waits is allowed by it.

@@ -1,49 +1,189 @@
 //! What the model is shown: the branch of the conversation that leads to the run, and what the run has already said and done.
 
-use std::collections::HashSet;
-
+use self::metadata::{Clock, neutral};
 use super::workshop::Desk;
 use crate::{
-    protocol::{AssistantMessage, Message, MessageBody, PieceKind, ToolCall, ToolStatus},
+    protocol::{AssistantMessage, Message, MessageBody, MessageId, PieceKind, ToolCall, ToolStatus},
     providers::{ModelMessage, ToolUse},
+    storage::Summary,
 };
+
+pub(super) mod fit;
+pub(super) mod metadata;
+pub(super) mod tokens;
 
 /// Asks for the rest of an answer. Few model servers go on with an answer that is the last message they are shown; all
 /// of them follow an instruction.
 const GO_ON: &str = "Your answer was cut off. Go on from exactly where it stops, in the middle of a word if need be. Do not \
                      repeat any of it, do not begin anew, and do not mention this.";
 
-/// What the model is shown for an answer that has come to `begun`, `prompt` first. `history` leads to it, oldest first; answers that came to
-/// nothing are left out. What the model has made for the panel stands where it wrote it, as `desk` knows it.
-pub(super) fn messages_for(
-    prompt: &str,
-    history: &[Message],
-    begun: &AssistantMessage,
-    desk: &Desk,
-) -> Vec<ModelMessage> {
-    let mut messages = vec![ModelMessage::System(prompt.into())];
-    for message in history {
-        match &message.body {
-            MessageBody::User { text, .. } => messages.push(ModelMessage::User(text.clone())),
-            MessageBody::Assistant(assistant) => said_and_done(assistant, desk, &mut messages),
-        }
-    }
-    said_and_done(begun, desk, &mut messages);
-    go_on(&mut messages, begun);
-    tell_apart(&mut messages);
-    messages
+/// Said before a summary.
+const SUMMARY: &str = "(What was said before, in short:";
+
+/// All that a model could be shown for its next call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Conversation {
+    /// What it is told before all else.
+    pub prompt: String,
+    /// What is said in place of turns that are not here, before the first that is.
+    pub earlier: Option<String>,
+    /// What was said before, oldest first.
+    pub turns: Vec<Turn>,
+    /// The question that is being answered, and what the run has already said and done.
+    pub latest: Vec<ModelMessage>,
 }
 
-/// What a run has said, and what its tools have given.
-fn said_and_done(assistant: &AssistantMessage, desk: &Desk, messages: &mut Vec<ModelMessage>) {
-    let mut turn = Turn::default();
+/// A question and its answer. Answers that came to nothing are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    /// The last message that is in it.
+    pub reaches: MessageId,
+    pub messages: Vec<ModelMessage>,
+}
+
+impl Turn {
+    pub fn tokens(&self) -> usize {
+        self.messages.iter().map(tokens::of_message).sum()
+    }
+}
+
+impl Conversation {
+    /// What there is to show for an answer that has come to `begun`. `history` leads to it, oldest first, and ends with the
+    /// question.
+    pub fn new(
+        prompt: &str,
+        history: &[Message],
+        begun: &AssistantMessage,
+        desk: &Desk,
+        clock: Option<&Clock>,
+    ) -> Self {
+        let prompt = match clock {
+            Some(_) => format!("{prompt}\n\n# Metadata\n\n{}", metadata::EXPLANATION),
+            None => prompt.to_owned(),
+        };
+        let mut turns: Vec<Turn> = Vec::new();
+        let mut before = None;
+        for message in history {
+            let metadata = clock.map(|clock| clock.metadata(message, before));
+            before = Some(metadata::ended_at(message));
+            let is_question = message.assistant().is_none();
+            match turns.last_mut() {
+                Some(turn) if !is_question => turn.reaches = message.id,
+                _ => turns.push(Turn {
+                    reaches: message.id,
+                    messages: Vec::new(),
+                }),
+            }
+            if let Some(turn) = turns.last_mut() {
+                shown(message, desk, &metadata.unwrap_or_default(), &mut turn.messages);
+            }
+        }
+        let mut latest = turns.pop().map(|turn| turn.messages).unwrap_or_default();
+        said_and_done(begun, desk, true, &mut latest);
+        go_on(&mut latest, begun);
+        Self {
+            prompt,
+            earlier: None,
+            turns,
+            latest,
+        }
+    }
+
+    /// Puts the summary that reaches furthest in the place of what it is of.
+    pub fn apply(&mut self, summaries: &[Summary]) {
+        let reach = |turn: &Turn| summaries.iter().find(|summary| summary.reaches == turn.reaches);
+        let found = self.turns.iter().enumerate().rev();
+        let found = found
+            .filter_map(|(index, turn)| Some((index, reach(turn)?)))
+            .next();
+        if let Some((index, summary)) = found {
+            self.turns.drain(..=index);
+            self.earlier = Some(format!("{SUMMARY}\n\n{})", neutral(&summary.text)));
+        }
+    }
+
+    /// What it comes to, as [`tokens`] estimates it.
+    pub fn tokens(&self) -> usize {
+        let turns: usize = self.turns.iter().map(Turn::tokens).sum();
+        let latest: usize = self.latest.iter().map(tokens::of_message).sum();
+        tokens::of_message(&ModelMessage::System(self.prompt.clone()))
+            + self.earlier_tokens()
+            + turns
+            + latest
+    }
+
+    /// What it comes to that is said in place of turns.
+    fn earlier_tokens(&self) -> usize {
+        self.earlier.as_deref().map_or(0, |earlier| {
+            tokens::of_message(&ModelMessage::User(earlier.to_owned()))
+        })
+    }
+
+    /// The messages, as they are sent.
+    pub fn messages(self) -> Vec<ModelMessage> {
+        let mut messages = vec![ModelMessage::System(self.prompt)];
+        messages.extend(self.turns.into_iter().flat_map(|turn| turn.messages));
+        messages.extend(self.latest);
+        // With the question that comes first, since some models' templates demand that roles take turns. It is no instruction: a
+        // summary repeats what anybody may have said.
+        match (self.earlier, messages.get_mut(1)) {
+            (Some(earlier), Some(ModelMessage::User(question))) => {
+                *question = format!("{earlier}\n\n{question}")
+            }
+            (Some(earlier), _) => messages.insert(1, ModelMessage::User(earlier)),
+            (None, _) => {}
+        }
+        number_calls(&mut messages);
+        messages
+    }
+}
+
+/// A message of the history, with its metadata before its text.
+fn shown(message: &Message, desk: &Desk, metadata: &str, messages: &mut Vec<ModelMessage>) {
+    let answer = match &message.body {
+        MessageBody::User { text, .. } => {
+            messages.push(ModelMessage::User([metadata, &*neutral(text)].concat()));
+            return;
+        }
+        MessageBody::Assistant(answer) => answer,
+    };
+    let begin = messages.len();
+    said_and_done(answer, desk, false, messages);
+    // Before the last of its texts: what comes earlier stays as it was while it was made, for servers that remember that.
+    let text_of = |message: &mut ModelMessage| match message {
+        ModelMessage::Assistant { text, .. } => Some(std::mem::take(text)),
+        _ => None,
+    };
+    let is_said = |message: &&mut ModelMessage| matches!(message, ModelMessage::Assistant { text, .. } if !text.is_empty());
+    if let Some(last) = messages[begin..].iter_mut().rfind(is_said)
+        && let Some(said) = text_of(last)
+        && let ModelMessage::Assistant { text, .. } = last
+    {
+        *text = [metadata, &said].concat();
+    }
+}
+
+/// What a run has said, and what its tools have given; with what it thought before it asked for them, if that is wanted. What it
+/// has made for the panel stands where it wrote it, as `desk` knows it.
+fn said_and_done(
+    assistant: &AssistantMessage,
+    desk: &Desk,
+    with_thinking: bool,
+    messages: &mut Vec<ModelMessage>,
+) {
+    let mut turn = Said::default();
     for piece in assistant.pieces() {
         match piece.kind {
-            PieceKind::Thinking => {}
             PieceKind::Payload(payload) => {
                 if let Some(written) = desk.as_written(&payload.payload_id) {
                     turn.ends_before(piece.key.0, messages);
                     turn.say(&written);
+                }
+            }
+            PieceKind::Thinking => {
+                turn.ends_before(piece.key.0, messages);
+                if with_thinking {
+                    turn.thinking.push_str(&piece.texts.concat());
                 }
             }
             PieceKind::Text => {
@@ -62,14 +202,15 @@ fn said_and_done(assistant: &AssistantMessage, desk: &Desk, messages: &mut Vec<M
 
 /// What the model said until it waited for its tools.
 #[derive(Default)]
-struct Turn<'a> {
+struct Said<'a> {
     text: String,
+    thinking: String,
     calls: Vec<&'a ToolCall>,
     /// Where the calls are.
     node: usize,
 }
 
-impl Turn<'_> {
+impl Said<'_> {
     /// What is in another node than the calls comes after what they gave.
     fn ends_before(&mut self, node: usize, messages: &mut Vec<ModelMessage>) {
         if !self.calls.is_empty() && node != self.node {
@@ -86,11 +227,14 @@ impl Turn<'_> {
 
     fn end(&mut self, messages: &mut Vec<ModelMessage>) {
         let (text, calls) = (std::mem::take(&mut self.text), std::mem::take(&mut self.calls));
+        // Of what came to no call, only the answer counts.
+        let thinking = Some(std::mem::take(&mut self.thinking));
         if text.is_empty() && calls.is_empty() {
             return;
         }
         messages.push(ModelMessage::Assistant {
             text,
+            thinking: thinking.filter(|thoughts| !thoughts.is_empty() && !calls.is_empty()),
             tool_calls: calls.iter().map(|call| as_asked(call)).collect(),
         });
         messages.extend(calls.iter().map(|call| ModelMessage::Tool {
@@ -117,7 +261,7 @@ fn as_asked(call: &ToolCall) -> ToolUse {
 /// Every call has to be followed by something, whatever has become of it.
 fn output(call: &ToolCall) -> String {
     match &call.output {
-        Some(output) => output.clone(),
+        Some(output) => neutral(output).into_owned(),
         None => match call.status {
             ToolStatus::Unknown | ToolStatus::Running => {
                 "The outcome of this call is unknown: it was broken off.".into()
@@ -158,27 +302,24 @@ fn go_on(branch: &mut Vec<ModelMessage>, begun: &AssistantMessage) {
     }
 }
 
-/// Gives each call an id of its own: a model that counts its calls from 1 does so in every answer.
-fn tell_apart(messages: &mut [ModelMessage]) {
-    let mut used: HashSet<String> = HashSet::new();
-    let mut renamed: Vec<(String, String)> = Vec::new();
+/// Numbers the calls: a model that counts its calls from 1 does so in every answer, and Mistral takes nine letters and digits only.
+fn number_calls(messages: &mut [ModelMessage]) {
+    let mut count = 0;
+    let mut awaited: Vec<(String, String)> = Vec::new();
     for message in messages {
         match message {
             ModelMessage::Assistant { tool_calls, .. } => {
-                renamed.clear();
+                awaited.clear();
                 for call in tool_calls {
-                    let mut id = call.id.clone();
-                    let mut tries = 0;
-                    while !used.insert(id.clone()) {
-                        tries += 1;
-                        id = format!("{}{tries}", call.id);
-                    }
-                    renamed.push((std::mem::replace(&mut call.id, id.clone()), id));
+                    count += 1;
+                    let id = format!("call{count:05}");
+                    awaited.push((std::mem::replace(&mut call.id, id.clone()), id));
                 }
             }
             ModelMessage::Tool { tool_use_id, .. } => {
-                if let Some((_, id)) = renamed.iter().find(|(old, _)| old == tool_use_id) {
-                    tool_use_id.clone_from(id);
+                // Each is taken once: a model may give two of its calls the same id.
+                if let Some(index) = awaited.iter().position(|(old, _)| old == tool_use_id) {
+                    *tool_use_id = awaited.remove(index).1;
                 }
             }
             ModelMessage::System(_) | ModelMessage::User(_) => {}
@@ -193,6 +334,25 @@ mod tests {
         pages::payload_config::TABLE,
         protocol::{Interaction, Json, MessageId, Node, Part, Payload, Timestamp},
     };
+
+    /// Every call is followed by its outputs, in order, and no output comes from nowhere.
+    pub(super) fn in_order(messages: &[ModelMessage]) {
+        let mut awaited: Vec<&str> = Vec::new();
+        for message in messages {
+            match message {
+                ModelMessage::Tool { tool_use_id, .. } => {
+                    assert_eq!(awaited.remove(0), tool_use_id);
+                }
+                other => {
+                    assert!(awaited.is_empty(), "{awaited:?} have no output before {other:?}");
+                    if let ModelMessage::Assistant { tool_calls, .. } = other {
+                        awaited = tool_calls.iter().map(|call| call.id.as_str()).collect();
+                    }
+                }
+            }
+        }
+        assert!(awaited.is_empty(), "{awaited:?} have no output");
+    }
 
     fn thinking(text: &str) -> Part {
         Part::Thinking { text: text.into() }
@@ -242,7 +402,7 @@ mod tests {
                 parts: parts.to_vec(),
             })
             .collect();
-        let mut shown = messages_for("Be brief.", &[question], &begun, &desk());
+        let mut shown = Conversation::new("Be brief.", &[question], &begun, &desk(), None).messages();
         assert_eq!(shown.remove(0), ModelMessage::System("Be brief.".into()));
         shown
     }
@@ -305,7 +465,7 @@ mod tests {
     /// The texts, and the ids of the calls, of what the model said.
     fn said(message: &ModelMessage) -> (&str, Vec<&str>) {
         match message {
-            ModelMessage::Assistant { text, tool_calls } => {
+            ModelMessage::Assistant { text, tool_calls, .. } => {
                 (text, tool_calls.iter().map(|call| call.id.as_str()).collect())
             }
             other => panic!("not the model's: {other:?}"),
@@ -324,10 +484,10 @@ mod tests {
             call("c", Some("y"), ToolStatus::Complete),
         ];
         let shown = shown(&[&first, &second]);
-        assert_eq!(said(&shown[1]), ("Let me look.", vec!["a"]));
-        assert_eq!(shown[2], gave("a", "x"));
-        assert_eq!(said(&shown[3]), ("", vec!["b", "c"]));
-        assert_eq!(shown[4..], [gave("b", "no"), gave("c", "y")]);
+        assert_eq!(said(&shown[1]), ("Let me look.", vec!["call00001"]));
+        assert_eq!(shown[2], gave("call00001", "x"));
+        assert_eq!(said(&shown[3]), ("", vec!["call00002", "call00003"]));
+        assert_eq!(shown[4..], [gave("call00002", "no"), gave("call00003", "y")]);
     }
 
     #[test]
@@ -374,18 +534,20 @@ mod tests {
     fn calls_with_the_same_id_are_told_apart() {
         let mut begun = AssistantMessage::started("x/m");
         let parts = vec![call("a", Some("x"), ToolStatus::Complete)];
+        let twice = vec![
+            call("a", Some("y"), ToolStatus::Complete),
+            call("a", Some("z"), ToolStatus::Complete),
+        ];
         begun.nodes = vec![
             Node { parts: parts.clone() },
-            Node { parts: parts.clone() },
             Node { parts },
+            Node { parts: twice },
         ];
-        let shown = messages_for("", &[], &begun, &desk());
-        let ids: Vec<Vec<&str>> = shown[1..]
-            .iter()
-            .step_by(2)
-            .map(|message| said(message).1)
-            .collect();
-        assert_eq!(ids, [["a"], ["a1"], ["a2"]]);
-        assert_eq!((&shown[4], &shown[6]), (&gave("a1", "x"), &gave("a2", "x")));
+        let shown = Conversation::new("", &[], &begun, &desk(), None).messages();
+        assert_eq!(said(&shown[1]).1, ["call00001"]);
+        assert_eq!(said(&shown[3]).1, ["call00002"]);
+        assert_eq!(shown[4], gave("call00002", "x"));
+        assert_eq!(said(&shown[5]).1, ["call00003", "call00004"]);
+        assert_eq!(shown[6..], [gave("call00003", "y"), gave("call00004", "z")]);
     }
 }

@@ -22,12 +22,12 @@ use crate::{
     journal::{Journal, JournalError},
     pages::{ContextError, Pages},
     protocol::{
-        ConversationId, MessageId, RunStatus, UserId,
+        ConversationId, MessageId, Parameters, RunStatus, UserId,
         intent::{Continue, Regenerate, SendMessage, Started},
     },
     providers::Models,
-    settings::{Agent, Limits, Settings, Timeouts},
-    storage::{Change, Outcome, Refusal, RunKey, Start, Storage, StorageError, Trouble},
+    settings::{Agent, History, Limits, Settings, Timeouts},
+    storage::{Change, Looking, Outcome, Refusal, RunKey, Start, Storage, StorageError, Trouble},
     tools::Registry,
 };
 
@@ -35,8 +35,10 @@ mod allowed;
 mod approval;
 mod at_work;
 mod awaited;
+mod context;
 mod driver;
 mod history;
+mod meter;
 mod recorder;
 mod recovery;
 mod stop;
@@ -60,6 +62,10 @@ pub enum StartError {
     Empty,
     #[error("the message has {length} bytes; the limit (limits.message_bytes) is {limit}")]
     TooLong { length: usize, limit: usize },
+    #[error("there is no tool {name}; there are: {}", offered.join(", "))]
+    UnknownTool { name: String, offered: Vec<String> },
+    #[error("{0}")]
+    Parameters(String),
     #[error("the server is stopping")]
     ShuttingDown,
     #[error(transparent)]
@@ -113,6 +119,7 @@ struct Inner {
     tools: Registry,
     pages: Pages,
     agent: Agent,
+    history: History,
     limits: Limits,
     timeouts: Timeouts,
     /// What calls of models are written down by.
@@ -141,6 +148,7 @@ impl Runs {
             tools,
             pages,
             agent: settings.agent.clone(),
+            history: settings.history.clone(),
             limits: settings.limits.clone(),
             timeouts: settings.timeouts.clone(),
             recording: Arc::new(recorder::Terms::of(settings)),
@@ -166,12 +174,16 @@ impl Runs {
         if length > limit {
             return Err(StartError::TooLong { length, limit });
         }
+        let parameters = intent.parameters.as_ref().map(Parameters::read).transpose();
+        let parameters = parameters.map_err(StartError::Parameters)?;
         let (conversation_id, needs_model) = (intent.conversation_id, intent.model.is_none());
         let mut start = self
             .starting(user_id, conversation_id, needs_model, fingerprint)
             .await?;
         let looking = self.0.pages.look(user_id, intent.context.as_ref()).await?;
+        self.check_tools(&intent.force_tools, looking.as_ref())?;
         start.looking = looking.map(Box::new);
+        start.parameters = parameters;
         let run = RunKey {
             user_id,
             conversation_id,
@@ -230,6 +242,32 @@ impl Runs {
         started(self.begin(run, change).await?)
     }
 
+    /// What models are offered now on every page, by name.
+    pub fn tools(&self) -> Vec<String> {
+        self.tools_on(None)
+    }
+
+    /// What models are offered now where the person is.
+    fn tools_on(&self, looking: Option<&Looking>) -> Vec<String> {
+        let here = self.0.pages.resolve(looking.map(|looking| &looking.context));
+        let specs = self.0.tools.offer_with(&here.tools).specs();
+        specs.into_iter().map(|spec| spec.name).collect()
+    }
+
+    fn check_tools(&self, wanted: &[String], looking: Option<&Looking>) -> Result<(), StartError> {
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let offered = self.tools_on(looking);
+        match wanted.iter().find(|name| !offered.contains(name)) {
+            Some(name) => Err(StartError::UnknownTool {
+                name: name.clone(),
+                offered,
+            }),
+            None => Ok(()),
+        }
+    }
+
     fn check_open(&self) -> Result<(), StartError> {
         if self.0.closed.load(Relaxed) {
             return Err(StartError::ShuttingDown);
@@ -257,6 +295,7 @@ impl Runs {
             looking: None,
             run: MessageId::new(),
             default_model,
+            parameters: None,
             fingerprint,
         })
     }

@@ -21,6 +21,7 @@ async fn left(runs: &Runs) -> RunKey {
         looking: None,
         run: run.message_id,
         default_model: String::new(),
+        parameters: None,
         fingerprint: String::new(),
     };
     let send = Change::Send {

@@ -35,6 +35,8 @@ pub(super) fn hello() -> SendMessage {
         user_message_id: MessageId::new(),
         text: "hello".into(),
         model: Some("parlor/tour".into()),
+        force_tools: Vec::new(),
+        parameters: None,
         context: None,
         interaction: Default::default(),
     }

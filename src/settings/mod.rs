@@ -14,11 +14,13 @@ use std::{
 use serde::Deserialize;
 
 pub use self::{
+    history::{Dialect, History, LengthField, ThinkingField},
     literature::Literature,
     mcp::McpServer,
     tools::{FetchWebpage, Pubmed, SearchProvider, Tools, WebSearch},
 };
 
+mod history;
 mod literature;
 pub mod mcp;
 mod tools;
@@ -44,6 +46,7 @@ pub struct Settings {
     /// Servers of models that speak OpenAI's protocol.
     pub endpoints: Vec<Endpoint>,
     pub agent: Agent,
+    pub history: History,
     pub tools: Tools,
     /// Servers of tools.
     pub mcp: Vec<McpServer>,
@@ -102,6 +105,14 @@ pub struct Endpoint {
     /// Sent with every request.
     #[serde(default)]
     pub headers: BTreeMap<String, Secret>,
+    /// How many tokens its models can take, where the server does not say so itself.
+    #[serde(default)]
+    pub context_window: Option<usize>,
+    /// The same for single models, by their names there.
+    #[serde(default)]
+    pub context_windows: BTreeMap<String, usize>,
+    #[serde(default)]
+    pub dialect: Dialect,
 }
 
 /// An address may hold a password.
@@ -113,6 +124,9 @@ impl fmt::Debug for Endpoint {
             .field("api_key_env", &self.api_key_env)
             .field("api_key", &self.api_key)
             .field("headers", &self.headers)
+            .field("context_window", &self.context_window)
+            .field("context_windows", &self.context_windows)
+            .field("dialect", &self.dialect)
             .finish()
     }
 }
@@ -337,12 +351,14 @@ pub enum SettingsError {
          have the name of a tool of the other"
     )]
     NestedMcpNames(String, String),
-    #[error(
-        "the setting {0} must be a number of seconds above 0 (a billionth at least, a hundred years at most)"
-    )]
+    #[error("the setting {0} must be a span of time above 0 (a billionth at least, a hundred years at most)")]
     NotASpan(&'static str),
     #[error("the setting {0} must be an address that begins with http:// or https://")]
     NotAUrl(&'static str),
+    #[error(
+        "the setting history.timezone is “{0}”, which is no time zone: name one as IANA does, such as Europe/Copenhagen"
+    )]
+    NoTimeZone(String),
     #[error("tools.web_search has the provider “searxng” and no url: where is it?")]
     NoSearchUrl,
     #[error(
@@ -445,11 +461,14 @@ impl Settings {
                 "tools.fetch_webpage.timeout_seconds",
                 self.tools.fetch_webpage.timeout_seconds,
             ),
+            ("history.session_gap_hours", self.history.session_gap_hours),
+            ("history.summary_seconds", self.history.summary_seconds),
             ("log.trim_seconds", self.log.trim_seconds),
         ];
         if let Some((name, _)) = spans.into_iter().find(|(_, span)| !is_a_span(*span)) {
             return Err(SettingsError::NotASpan(name));
         }
+        self.history.check()?;
         self.tools.check()
     }
 }
@@ -488,6 +507,9 @@ fn endpoint_from_environment(
         api_key_env: Some(KEY.into()),
         api_key: key.map(Secret),
         headers: BTreeMap::new(),
+        context_window: None,
+        context_windows: BTreeMap::new(),
+        dialect: Dialect::default(),
     })
 }
 

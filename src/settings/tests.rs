@@ -60,6 +60,9 @@ fn openai_variables_are_enough_for_one_endpoint() {
         api_key_env: Some("OPENAI_API_KEY".into()),
         api_key: Some(Secret("sk-1".into())),
         headers: BTreeMap::new(),
+        context_window: None,
+        context_windows: BTreeMap::new(),
+        dialect: Dialect::default(),
     };
     assert_eq!(endpoints, [expected]);
     let endpoints = read("", &[("OPENAI_BASE_URL", "http://localhost:9/v1")])
@@ -232,6 +235,9 @@ fn the_file_that_comes_with_parlor_says_the_defaults() {
         "# provider",
         "# url",
         "# email",
+        "# context_window",
+        "# dialect",
+        "# timezone",
         "# command",
         "# args",
         "# env_from",
@@ -263,10 +269,40 @@ fn the_file_that_comes_with_parlor_says_the_defaults() {
         "message_bytes",
         "silence_seconds",
         "keep_events",
+        "session_gap_hours",
         "memories",
         "disabled",
         "enabled",
     ] {
         assert!(uncommented.iter().any(|line| line.starts_with(name)), "{name}");
     }
+}
+
+#[test]
+fn a_time_zone_that_is_none_is_named_at_the_start() {
+    let error = read("[history]\ntimezone = 'Mars/Olympus'\n", &[]).unwrap_err();
+    assert!(error.to_string().contains("Mars/Olympus"), "{error}");
+    let zone = read("[history]\ntimezone = 'Europe/Copenhagen'\n", &[])
+        .unwrap()
+        .history
+        .zone();
+    assert_eq!(zone.iana_name(), Some("Europe/Copenhagen"));
+}
+
+#[test]
+fn an_endpoint_says_how_much_its_models_take_and_how_it_differs() {
+    let file = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\ncontext_window = 1000\n\
+                context_windows = { big = 5000 }\ndialect = { longest_answer = 'max_tokens' }\n";
+    let endpoint = read(file, &[]).unwrap().endpoints.remove(0);
+    assert_eq!(
+        (endpoint.context_window, endpoint.context_windows["big"]),
+        (Some(1000), 5000)
+    );
+    assert_eq!(
+        endpoint.dialect,
+        Dialect {
+            longest_answer: LengthField::MaxTokens,
+            ..Dialect::default()
+        }
+    );
 }

@@ -13,9 +13,10 @@ use bytes::Bytes;
 use crate::protocol::{
     ApiToken, AssistantMessage, Attachment, AttachmentId, CallId, ConversationId, ConversationList,
     ConversationSummary, Event, EventBody, Judged, Memory, MemoryId, Message, MessageId, OlderMessages,
-    PageContext, Payload, PayloadRef, Position, RunStatus, StreamId, Timestamp, TokenId, Transcript, UserId,
+    PageContext, Parameters, Payload, PayloadRef, Position, RunStatus, StreamId, Timestamp, TokenId,
+    Transcript, UserId,
     conversation_list::ListCursor,
-    intent::{ApprovalAnswer, Continue, Judge, Regenerate, SendMessage, Started, TakeAction},
+    intent::{ApprovalAnswer, Continue, Judge, Regenerate, SendMessage, SetParameters, Started, TakeAction},
     literature::{Library, ResearchStream, SavedArticle},
 };
 
@@ -135,6 +136,20 @@ pub enum Change {
         user_id: UserId,
         conversation_id: ConversationId,
         model: String,
+    },
+    /// Have a conversation's model asked in another way.
+    SetParameters {
+        user_id: UserId,
+        intent: SetParameters,
+        /// What the intent asks for, read.
+        parameters: Parameters,
+        /// The request, to tell it from another one under the same intent id.
+        fingerprint: String,
+    },
+    /// What a model is told in place of a conversation's oldest messages.
+    Summarise {
+        run: RunKey,
+        summary: Summary,
     },
     /// Show the branch that was last grown through a message.
     SelectBranch {
@@ -283,8 +298,28 @@ pub struct Start {
     pub run: MessageId,
     /// The model, if neither the intent nor the conversation names one.
     pub default_model: String,
+    /// How the model is asked from now on, if the intent says anything about it.
+    pub parameters: Option<Parameters>,
     /// The request, to tell it from another one under the same intent id.
     pub fingerprint: String,
+}
+
+/// How a run's model is called, besides what it is shown of the conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    pub parameters: Parameters,
+    /// Tools that its first call has to use.
+    pub force_tools: Vec<String>,
+    /// What was made to stand for the beginning of the conversation, on whichever branch.
+    pub summaries: Vec<Summary>,
+}
+
+/// What stands for the beginning of a branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The last message that is in it.
+    pub reaches: MessageId,
+    pub text: String,
 }
 
 /// What a change did.
@@ -470,6 +505,16 @@ pub trait Storage: Send + Sync + 'static {
         user_id: UserId,
         conversation_id: ConversationId,
     ) -> Result<Vec<String>, StorageError>;
+
+    /// How a run's model is called.
+    async fn terms(&self, run: RunKey) -> Result<Terms, StorageError>;
+
+    /// How a conversation's model is asked; `None` if there is no such conversation.
+    async fn parameters(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Option<Parameters>, StorageError>;
 
     /// One message and the conversation that it is in.
     async fn message(

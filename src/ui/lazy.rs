@@ -61,6 +61,19 @@ pub fn lazy_part<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
     Lazy::new(load).show(false)
 }
 
+/// The same for what nobody misses: if it can't be had, nothing is shown.
+pub fn lazy_extra<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
+    load: impl Fn() -> F + Send + Sync + 'static,
+) -> AnyView {
+    let lazy = Lazy::new(load);
+    lazy.load();
+    let view = move || {
+        lazy.failed.track();
+        lazy.code.get().map(|code| code())
+    };
+    view.erase()
+}
+
 /// Goes on once something lazy is here, or could not be had: at once, if it is here already.
 pub fn when_here<T: 'static>(
     mut loading: Pin<Box<dyn Future<Output = Result<T, NotLoaded>>>>,

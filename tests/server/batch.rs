@@ -115,7 +115,7 @@ async fn the_answer_has_all_that_the_contract_promises_and_is_the_stream_s_paylo
             "tool_history": [
                 { "tool_name": "make", "tool_use_id": "id0", "input": {}, "output": output, "status": "complete" },
             ],
-            "sources": [{ "title": "Page", "url": "https://found.example/page" }],
+            "sources": [{ "number": 1, "title": "Page", "url": "https://found.example/page" }],
             "conversation_id": saved["conversation_id"],
             "user_message_id": saved["user_message_id"],
             "message_id": saved["expected_assistant_message_id"],

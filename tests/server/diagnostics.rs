@@ -2,11 +2,11 @@
 
 use parlor::settings::{Price, Secret};
 use serde_json::{Value, json};
-use upstream::{Script, Upstream, When};
+use upstream::{Script, Upstream, When, without_metadata};
 use uuid::Uuid;
 
 use crate::{
-    support::{Parlor, answering, calls, id, json},
+    support::{Parlor, answering, calls_as_sent, id, json},
     tools::Failing,
 };
 
@@ -32,6 +32,11 @@ async fn status(parlor: &Parlor, message_id: &Value) -> u16 {
 async fn turn(parlor: &Parlor, message: &str) -> Value {
     let request = json!({ "message": message, "model": "test/any" });
     parlor.chat(&request).await.rest().await.pop().unwrap()
+}
+
+/// A message's text, without what the model is told about it.
+fn said(message: &Value) -> &str {
+    without_metadata(message["content"].as_str().unwrap())
 }
 
 fn kinds(timeline: &Value) -> Vec<&str> {
@@ -72,8 +77,12 @@ async fn it_is_all_there_what_was_sent_what_came_back_and_when() {
     );
     let made = diagnostics(&parlor, &last["message_id"]).await;
 
-    let sent = calls(&upstream).pop().unwrap();
-    assert_eq!(made["messages"], sent["messages"], "as they were sent");
+    let sent = calls_as_sent(&upstream).pop().unwrap();
+    assert_eq!(
+        made["messages"].as_array().unwrap()[..],
+        sent["messages"].as_array().unwrap()[1..],
+        "as they were sent"
+    );
     let prompt = made["system_prompt"].as_str().unwrap();
     assert!(prompt.contains("Be kind."), "{prompt}");
     assert_eq!(made["tool_definitions"], sent["tools"]);
@@ -105,11 +114,13 @@ async fn it_is_all_there_what_was_sent_what_came_back_and_when() {
             "thinking",
             "text_delta",
             "status",
+            "usage",
             "tool_start",
             "tool_complete",
             "status",
             "text_delta",
             "suggested_values",
+            "usage",
             "complete",
         ]
     );
@@ -137,6 +148,45 @@ async fn it_is_all_there_what_was_sent_what_came_back_and_when() {
         .map(|message| &message["role"])
         .collect();
     assert_eq!(new, ["assistant", "tool"]);
+}
+
+#[tokio::test]
+async fn what_was_sent_is_what_there_was_room_for_and_how_the_model_was_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.script(When::any(), Script::new().text("Fine.").done());
+    let tools = parlor::tools::Registry::default().with(Failing);
+    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
+        settings.endpoints[0].context_window = Some(3000);
+        settings.history.summarise = false;
+    })
+    .await;
+    let conversation = Uuid::now_v7();
+    let mut last = Value::Null;
+    for turn in 0..5 {
+        let request = json!({
+            "message": format!("turn {turn} {}", "word ".repeat(400)), "model": "test/any", "conversation_id": conversation,
+            "force_tools": ["failing"], "parameters": { "temperature": 0.7, "max_completion_tokens": 500 },
+        });
+        last = parlor.chat(&request).await.rest().await.pop().unwrap();
+    }
+    let made = diagnostics(&parlor, &last["message_id"]).await;
+    let sent = calls_as_sent(&upstream).pop().unwrap();
+    assert!(!sent.to_string().contains("turn 0"), "there is no room for all");
+    assert_eq!(
+        made["messages"].as_array().unwrap()[..],
+        sent["messages"].as_array().unwrap()[1..]
+    );
+    assert_eq!(made["system_prompt"], sent["messages"][0]["content"]);
+    assert_eq!(
+        (&made["temperature"], &made["max_tokens"]),
+        (&json!(0.7), &json!(500))
+    );
+    assert_eq!(
+        made["parameters"]["tool_choice"],
+        json!({"type": "function", "function": {"name": "failing"}})
+    );
+    assert_eq!(made["parameters"]["tool_choice"], sent["tool_choice"]);
 }
 
 #[tokio::test]
@@ -214,7 +264,11 @@ async fn while_the_run_is_at_work_there_is_what_there_is() {
         (&made["status"], &made["calls"][0]["status"]),
         (&json!("running"), &json!("running"))
     );
-    assert_eq!(made["messages"], json!([{ "role": "user", "content": "Go" }]));
+    assert_eq!(made["messages"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&made["messages"][0]["role"], said(&made["messages"][0])),
+        (&json!("user"), "Go")
+    );
     assert_eq!(
         (&made["duration_ms"], &made["usage"]),
         (&Value::Null, &Value::Null)
@@ -309,7 +363,7 @@ async fn a_restart_in_the_middle_keeps_what_was_sent() {
         (&made["status"], &made["calls"][0]["status"]),
         (&json!("interrupted"), &json!("interrupted"))
     );
-    assert_eq!(made["messages"][0]["content"], "Go");
+    assert_eq!(said(&made["messages"][0]), "Go");
 }
 
 #[tokio::test]
@@ -344,7 +398,7 @@ async fn much_is_cut_and_only_the_newest_answers_have_any() {
     );
     // The newest are kept: the question at least.
     let messages = made["messages"].as_array().unwrap();
-    assert_eq!(messages.last().unwrap()["content"], "question 2");
+    assert_eq!(said(messages.last().unwrap()), "question 2");
     assert!(messages[0]["omitted"].as_u64().is_some(), "{messages:?}");
     assert!(made.to_string().len() < 30_000);
 }

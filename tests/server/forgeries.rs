@@ -4,7 +4,7 @@ use parlor::tools::{Call, Registry, Tool, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use upstream::{Page, Script, Upstream, When};
+use upstream::{Page, Script, Upstream, When, without_metadata};
 
 use crate::support::{Parlor, id, json, text};
 
@@ -61,6 +61,16 @@ fn calls(upstream: &Upstream) -> Vec<Vec<Value>> {
         .collect()
 }
 
+/// What the model is shown of it: all, but nothing that could be taken for metadata.
+fn as_shown() -> String {
+    FORGED.replace("<!-- METADATA:", "&lt;!-- METADATA:")
+}
+
+/// A message's text, without what is told about it.
+fn said(message: &Value) -> &str {
+    without_metadata(message["content"].as_str().expect("a text"))
+}
+
 fn roles(messages: &[Value]) -> Vec<&str> {
     messages
         .iter()
@@ -84,7 +94,7 @@ async fn what_a_person_writes_stays_what_they_wrote() {
     assert_eq!(events[0]["interaction_type"], "text_input");
     let messages = calls(&upstream).remove(0);
     assert_eq!(roles(&messages), ["system", "user"]);
-    assert_eq!(messages[1]["content"], FORGED);
+    assert_eq!(said(&messages[1]), as_shown());
     let prompt = messages[0]["content"].as_str().unwrap();
     assert!(
         !prompt.contains("Forged") && !prompt.contains("were not typed"),
@@ -109,7 +119,7 @@ async fn what_a_tool_returns_is_its_output_and_nothing_else() {
     assert_eq!(text(&events, "text_delta"), "I see.");
     let messages = calls(&upstream).remove(1);
     assert_eq!(roles(&messages), ["system", "user", "assistant", "tool"]);
-    assert_eq!(messages[3]["content"], FORGED);
+    assert_eq!(messages[3]["content"], as_shown());
     let payload = &events.last().unwrap()["payload"];
     // The one mark is that of the call.
     assert_eq!(payload["message"], "[[tool:0]]\n\nI see.");

@@ -125,7 +125,10 @@ async fn the_model_is_told_of_the_open_article_as_the_server_knows_it() {
         .into_iter()
         .filter(|line| line.starts_with('#'))
         .collect();
-    assert_eq!(headings, ["# Context", "# What you can do", "# Guidelines"]);
+    assert_eq!(
+        headings,
+        ["# Context", "# What you can do", "# Guidelines", "# Metadata"]
+    );
     assert!(tools.contains(&"save_article".to_owned()), "{tools:?}");
 
     parlor
@@ -274,6 +277,28 @@ async fn an_article_is_saved_when_the_person_allows_it_even_after_a_restart() {
     let kept = library(&parlor).await;
     assert_eq!(kept["articles"], json!([saved]));
     assert_eq!(kept["articles"][0]["article"]["doi"], "10.1/tides");
+}
+
+#[tokio::test]
+async fn a_tool_of_the_page_can_be_forced_there_and_nowhere_else() {
+    let (_folder, upstream, parlor) = parlor().await;
+    let mut request = question(json!({ "current_page": "literature" }));
+    request["force_tools"] = json!(["save_article"]);
+    parlor.chat(&request).await.rest().await;
+    let requests = upstream.requests().into_iter().map(|request| request.body);
+    let choices: Vec<Value> = requests.map(|body| body["tool_choice"].clone()).collect();
+    let forced = json!({"type": "function", "function": {"name": "save_article"}});
+    assert!(choices.contains(&forced), "{choices:?}");
+
+    request["context"] = Value::Null;
+    let refused = parlor.post("/api/chat/stream", &request).send().await.unwrap();
+    assert_eq!(refused.status(), 422);
+    let problem = body(refused).await;
+    assert_eq!(problem["code"], "unknown_tool");
+    assert!(
+        !problem["detail"].as_str().unwrap().contains(", save_article"),
+        "{problem}"
+    );
 }
 
 #[tokio::test]

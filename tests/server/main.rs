@@ -1,5 +1,6 @@
 //! A real server in the tests' process, over HTTP, at a scripted model server.
 
+mod asking;
 mod attachments;
 mod batch;
 mod continuing;
@@ -8,6 +9,7 @@ mod conversations;
 mod diagnostics;
 mod faults;
 mod forgeries;
+mod history;
 mod literature;
 mod mcp;
 mod mcp_start;

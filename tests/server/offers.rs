@@ -1,7 +1,7 @@
 //! What a model offers besides text, over HTTP: what it writes for the panel, proposals, actions, and how a message was said.
 
 use serde_json::{Value, json};
-use upstream::{Script, Upstream, When};
+use upstream::{Script, Upstream, When, without_metadata};
 use uuid::Uuid;
 
 use crate::support::{Parlor, answering, id, json, text, types};
@@ -24,14 +24,17 @@ fn prompt(upstream: &Upstream) -> String {
         .to_owned()
 }
 
-/// What the model was shown last, without the system prompt: role and text.
+/// What the model was shown last, without the system prompt and what is told about each message: role and text.
 fn shown(upstream: &Upstream) -> Vec<(String, String)> {
     let requests = upstream.requests();
     let messages = requests.last().expect("a call").body["messages"].clone();
     let messages = messages.as_array().expect("messages").iter().skip(1);
     let field = |message: &Value, field: &str| message[field].as_str().unwrap_or_default().to_owned();
     messages
-        .map(|message| (field(message, "role"), field(message, "content")))
+        .map(|message| {
+            let text = field(message, "content");
+            (field(message, "role"), without_metadata(&text).to_owned())
+        })
         .collect()
 }
 

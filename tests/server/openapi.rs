@@ -123,7 +123,7 @@ fn described(path: &str, status: u16) -> Option<(Value, String)> {
         "application/problem+json".to_owned(),
     );
     let Some((_, methods)) = template(path) else {
-        return (status == 404 || status == 403).then_some(problem);
+        return [401, 403, 404].contains(&status).then_some(problem);
     };
     if status == 405 {
         return Some(problem);
@@ -215,7 +215,11 @@ fn every_example_and_every_reference_in_the_document_is_right() {
             let content = resolved(response)["content"].as_object();
             content.into_iter().flatten()
         });
-        for (_, content) in bodies.chain(answers) {
+        for (media_type, content) in bodies.chain(answers) {
+            // Bytes can be any.
+            if media_type == "*/*" {
+                continue;
+            }
             assert!(!validator(&content["schema"]).is_valid(&json!("neither text nor nothing")));
             if let Some(example) = content.get("example") {
                 examples += 1;

@@ -12,7 +12,7 @@ use parlor::{
 use serde_json::Value;
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
-use upstream::{Script, Upstream, When};
+use upstream::{Script, Upstream, When, without_metadata};
 
 use crate::openapi;
 
@@ -126,6 +126,9 @@ fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)
         api_key_env: None,
         api_key: None,
         headers: Default::default(),
+        context_window: None,
+        context_windows: Default::default(),
+        dialect: Default::default(),
     }];
     change(&mut settings);
     settings
@@ -214,9 +217,10 @@ impl Stream {
     }
 }
 
-/// The types of events, with repeats of deltas left out.
+/// The types of events, with repeats of deltas left out, and what each call of the model came to.
 pub fn types(events: &[Value]) -> Vec<&str> {
     let mut types: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
+    types.retain(|kind| *kind != "usage");
     types.dedup();
     types
 }
@@ -244,17 +248,25 @@ pub async fn answering(script: Script) -> (tempfile::TempDir, Upstream, Parlor) 
     (folder, upstream, parlor)
 }
 
-/// The model calls so far, oldest first, without their system prompts; the lists of models that were asked for are left out.
-pub fn calls(upstream: &Upstream) -> Vec<Value> {
+/// The model calls so far, oldest first, as they were sent; the lists of models that were asked for are left out.
+pub fn calls_as_sent(upstream: &Upstream) -> Vec<Value> {
     let bodies = upstream.requests().into_iter().map(|request| request.body);
-    let calls = bodies.filter(|body| body["messages"].is_array());
+    bodies.filter(|body| body["messages"].is_array()).collect()
+}
+
+/// The same without their system prompts, and without what is told about each message.
+pub fn calls(upstream: &Upstream) -> Vec<Value> {
+    let mut calls = calls_as_sent(upstream);
+    for body in &mut calls {
+        let messages = body["messages"].as_array_mut().expect("messages");
+        assert_eq!(messages.remove(0)["role"], "system");
+        for message in messages {
+            if let Some(text) = message["content"].as_str() {
+                message["content"] = without_metadata(text).into();
+            }
+        }
+    }
     calls
-        .map(|mut body| {
-            let messages = body["messages"].as_array_mut().expect("messages");
-            assert_eq!(messages.remove(0)["role"], "system");
-            body
-        })
-        .collect()
 }
 
 pub fn id(event: &Value, field: &str) -> String {

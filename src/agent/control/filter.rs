@@ -6,6 +6,7 @@ use super::{
     Item, Marker,
     body::Body,
     gap::Gap,
+    imitation::Imitation,
     is_space,
     json::{self, Step},
     opening::{Kind, Match, Openings, Place},
@@ -27,6 +28,8 @@ pub struct ControlFilter {
     openings: Openings,
     limit: usize,
     state: State,
+    /// Looks at the beginning, before all else.
+    imitation: Imitation,
     gap: Gap,
     /// Sources that are control text only if no more text comes.
     last: Option<Last>,
@@ -73,6 +76,7 @@ impl ControlFilter {
             markers,
             limit,
             state: State::Text,
+            imitation: Imitation::default(),
             gap: Gap::default(),
             last: None,
             has_sources: false,
@@ -89,6 +93,7 @@ impl ControlFilter {
 
     /// The answer goes on from this text, which was shown before and is not looked at again: it may end in code.
     pub fn go_on_from(&mut self, text: &str) {
+        self.imitation.skip();
         self.code.push(text);
         self.gap.close();
         let last_line = text.rsplit(['\n', '\r']).next().unwrap_or_default();
@@ -98,10 +103,8 @@ impl ControlFilter {
 
     /// Takes more of the answer's text and appends what it is to `out`.
     pub fn push(&mut self, delta: &str, out: &mut Vec<Item>) {
-        for c in delta.chars() {
-            self.taken += c.len_utf8() as u64;
-            self.take(c, out);
-        }
+        let text = self.imitation.push(delta);
+        self.take_all(&text, out);
         self.give_text(out);
     }
 
@@ -117,6 +120,8 @@ impl ControlFilter {
 
     /// The answer has ended: what was held back is released.
     pub fn finish(&mut self, out: &mut Vec<Item>) {
+        let text = self.imitation.finish();
+        self.take_all(&text, out);
         loop {
             match std::mem::replace(&mut self.state, State::Text) {
                 State::Text => break,
@@ -136,6 +141,13 @@ impl ControlFilter {
                 self.emit(&white_space);
                 self.give_text(out);
             }
+        }
+    }
+
+    fn take_all(&mut self, text: &str, out: &mut Vec<Item>) {
+        for c in text.chars() {
+            self.taken += c.len_utf8() as u64;
+            self.take(c, out);
         }
     }
 
@@ -327,7 +339,11 @@ impl ControlFilter {
             State::Body(body) => body.held.len(),
         };
         let last = self.last.as_ref().map_or(0, |last| last.text.len());
-        held + last + self.gap.white_space().len() + self.shown.len() + self.code.kept_bytes()
+        held + last
+            + self.imitation.held_bytes()
+            + self.gap.white_space().len()
+            + self.shown.len()
+            + self.code.kept_bytes()
     }
 
     fn give_text(&mut self, out: &mut Vec<Item>) {

@@ -5,6 +5,7 @@
 //! | `SUGGESTED_VALUES: […]`, `SUGGESTED_ACTIONS: […]` | first on a line | [`Item::Values`], [`Item::Actions`] |
 //! | a page's marker and JSON, such as `SCHEMA_PROPOSAL: {…}` | anywhere at a word's begin | [`Item::Payload`] |
 //! | `<!-- METADATA: {…} -->` | anywhere | [`Item::Sources`] if it has any, else nothing: it imitates what history is enriched with |
+//! | imitations of the history's metadata, well written or not | first in the answer | nothing |
 //! | `{"sources": […]}`, alone or in a fence | last in the answer | [`Item::Sources`], unless a comment had some |
 //!
 //! The markers may be bold, and their JSON may stand in a fence behind them: models write both. Behind list bullets or quotes
@@ -30,6 +31,7 @@ pub use self::filter::ControlFilter;
 mod body;
 mod filter;
 mod gap;
+mod imitation;
 mod json;
 mod opening;
 mod read;

@@ -18,7 +18,7 @@ use super::{
 pub enum Touched {
     /// Nothing that is shown: the event was for another conversation, or already in the state.
     Nothing,
-    /// The title, the model, or that the conversation exists.
+    /// The title, the model, how it is asked, or that the conversation exists.
     Conversation,
     /// Which messages there are, or which branch is shown.
     Messages,
@@ -62,6 +62,10 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
         }
         EventBody::ModelChosen { model } => {
             state.model = Some(model.clone());
+            return Ok(Touched::Conversation);
+        }
+        EventBody::ParametersChosen { parameters } => {
+            state.parameters.clone_from(parameters);
             return Ok(Touched::Conversation);
         }
         EventBody::ConversationDeleted => {
@@ -214,6 +218,10 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
         }
         EventBody::Sources { sources } => {
             run.sources.clone_from(sources);
+            Some(RunTouched::Run)
+        }
+        EventBody::Usage(usage) => {
+            run.usage = Some(*usage);
             Some(RunTouched::Run)
         }
         EventBody::Waiting { worked_ms } => {

@@ -7,7 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::{
-    AssistantMessage, ConversationId, Judged, Message, MessageId, Position, Verdict, flat::Fields, sorted,
+    AssistantMessage, ConversationId, Judged, Message, MessageId, Parameters, Position, Usage, Verdict,
+    flat::Fields, sorted,
 };
 
 /// A conversation as it stood at a position of its user's log.
@@ -20,6 +21,9 @@ pub struct Transcript {
     pub title: String,
     /// The model that the next message will be sent to, as `endpoint/model`.
     pub model: Option<String>,
+    /// How the model is asked.
+    #[serde(default)]
+    pub parameters: Parameters,
     /// In the order of their making; a tree through `parent_id`.
     pub messages: Vec<Message>,
     /// The first message of the branch that is here, if the branch begins before it.
@@ -67,6 +71,7 @@ impl Transcript {
             as_of: Position(0),
             title: String::new(),
             model: None,
+            parameters: Parameters::default(),
             messages: Vec::new(),
             earliest: None,
             elsewhere: Vec::new(),
@@ -161,6 +166,19 @@ impl Transcript {
                 .filter(|assistant| !assistant.status.is_terminal())
                 .map(|_| message.id)
         })
+    }
+
+    /// How much of its window the model of the branch that is shown has last taken, as far as that is here.
+    pub fn usage(&self) -> Option<Usage> {
+        let answers = self.up_from(self.active_leaf);
+        let last = answers.into_iter().filter_map(Message::assistant);
+        let (usage, model) = last
+            .filter_map(|answer| Some((answer.usage?, &answer.model)))
+            .next()?;
+        // Another model's window is another one.
+        let same = self.model.as_ref().is_none_or(|now| now == model);
+        let window = usage.window.filter(|_| same);
+        Some(Usage { window, ..usage })
     }
 
     /// Puts older messages before those that are here. A page that was asked for twice is taken once.

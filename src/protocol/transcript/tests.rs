@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::protocol::{
-    AskedCall, ConversationId, Fraction, Json, RunError, RunStatus, SuggestedValue, Timestamp, ToolCall,
-    ToolProgress, ToolStatus,
+    AskedCall, AskedParameters, ConversationId, Fraction, Json, Parameters, RunError, RunStatus,
+    SuggestedValue, Timestamp, ToolCall, ToolProgress, ToolStatus, Usage,
 };
 
 const AT: Timestamp = Timestamp(0);
@@ -19,6 +19,10 @@ enum Step {
     /// The oldest call that has not ended goes a step further.
     Further(String),
     Suggest(String),
+    /// A call of the model is counted.
+    Count(usize),
+    /// The model is to be asked in another way.
+    Set(u8),
     End(RunStatus),
     Rename(String),
     AnswerAgain,
@@ -34,6 +38,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => ("[a-z]{1,5}", any::<bool>()).prop_map(|(tool, asks)| Step::Use(tool, asks)),
         4 => "[a-z]{1,5}".prop_map(Step::Further),
         1 => "[a-z]{1,5}".prop_map(Step::Suggest),
+        1 => (0_usize..1000).prop_map(Step::Count),
+        1 => (0_u8..20).prop_map(Step::Set),
         2 => prop_oneof![
             Just(RunStatus::Complete), Just(RunStatus::Stopped), Just(RunStatus::Failed),
             Just(RunStatus::Interrupted)
@@ -44,6 +50,43 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::Elsewhere),
     ];
     prop::collection::vec(step, 0..40)
+}
+
+fn used(input_tokens: usize) -> Usage {
+    Usage {
+        input_tokens,
+        output_tokens: 5,
+        estimated: false,
+        estimate: 100,
+        window: Some(1000),
+    }
+}
+
+fn warm(temperature: &str) -> Parameters {
+    let asked = AskedParameters {
+        temperature: temperature.into(),
+        ..AskedParameters::default()
+    };
+    Parameters::read(&asked).unwrap()
+}
+
+#[test]
+fn what_was_used_is_that_of_the_last_answer_and_the_window_that_of_the_chosen_model() {
+    let conversation_id = ConversationId::new();
+    let steps = [
+        Step::Ask("one".into()),
+        Step::Count(10),
+        Step::Count(20),
+        Step::End(RunStatus::Complete),
+        Step::Ask("two".into()),
+    ];
+    let mut state = Transcript::new(conversation_id);
+    assert_eq!(state.usage(), None);
+    state = fold(state, &log(conversation_id, &steps));
+    assert_eq!(state.usage(), Some(used(20)), "the second has not been counted");
+    state.model = Some("x/other".into());
+    let window = None;
+    assert_eq!(state.usage(), Some(Usage { window, ..used(20) }));
 }
 
 /// The log that a server would write for the steps: what can't happen (two runs at once) is left out.
@@ -195,6 +238,13 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 let (label, value) = (text.clone(), text.clone());
                 let values = vec![SuggestedValue { label, value }];
                 add(conversation_id, Some(run), EventBody::SuggestedValues { values });
+            }
+            (Step::Count(tokens), Some(run)) => {
+                add(conversation_id, Some(run), EventBody::Usage(used(*tokens)));
+            }
+            (Step::Set(tenths), _) => {
+                let parameters = warm(&format!("1.{tenths}"));
+                add(conversation_id, None, EventBody::ParametersChosen { parameters });
             }
             (Step::End(status), Some(run)) => {
                 let error = RunError {

@@ -13,6 +13,7 @@ mod request;
 #[cfg(test)]
 mod tests;
 mod transport;
+mod window;
 mod wire;
 
 use std::{
@@ -34,11 +35,16 @@ use reqwest::{
 };
 use secrecy::{ExposeSecret, SecretString};
 
-use self::{facts::Facts, transport::Transport};
+use self::{facts::Facts, request::Manners, transport::Transport, window::Windows};
 
 pub use self::{refusal::retry_after, transport::is_loopback};
-use super::{Endpoint, EndpointConfig, ModelError, ModelErrorKind, ModelRequest, ModelStream, Sent};
-use crate::protocol::{RunError, chat::ModelInfo};
+use super::{
+    Endpoint, EndpointConfig, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream, Sent,
+};
+use crate::{
+    protocol::{RunError, chat::ModelInfo},
+    settings::Dialect,
+};
 
 /// One OpenAI-compatible endpoint.
 pub struct OpenAi {
@@ -47,8 +53,14 @@ pub struct OpenAi {
     max_frame: usize,
     /// Models that the settings name; empty to ask the endpoint.
     listed: Vec<String>,
+    dialect: Dialect,
+    windows: Windows,
     /// The server has refused to be asked for usage (as Mistral has).
     without_usage: AtomicBool,
+    /// The server has refused to be told which tool to use, in the field that is there for it.
+    without_tool_choice: AtomicBool,
+    /// The server has refused to be shown what the model thought.
+    without_thinking: AtomicBool,
     /// Models that the server has refused to give tools to.
     without_tools: Mutex<HashSet<String>>,
 }
@@ -117,18 +129,23 @@ impl OpenAi {
             client,
             max_frame: config.max_frame,
             listed: config.models.clone(),
+            dialect: config.dialect,
+            windows: Windows::new(config, &url),
             without_usage: AtomicBool::new(false),
+            without_tool_choice: AtomicBool::new(false),
+            without_thinking: AtomicBool::new(config.dialect.forget_thinking),
             without_tools: Mutex::default(),
         })
     }
 
     /// Asks for a streamed answer.
-    async fn ask(&self, request: &ModelRequest, usage: bool) -> Result<reqwest::Response, ModelError> {
+    async fn ask(&self, request: &ModelRequest, manners: Manners) -> Result<reqwest::Response, ModelError> {
         let config = self.client.config();
         let mut headers = config.headers();
         headers.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let body = serde_json::to_vec(&request::completion(request, usage)).map_err(|error| {
+        let completion = request::completion(request, self.dialect, manners);
+        let body = serde_json::to_vec(&completion).map_err(|error| {
             self.transport
                 .bad_answer(format!("cannot be sent this conversation: {error}"))
         })?;
@@ -157,28 +174,40 @@ impl Endpoint for OpenAi {
         if !self.listed.is_empty() {
             return Ok(models::named(name, &self.listed));
         }
-        let list = self.client.models();
-        let answer = tokio::time::timeout(models::TIMEOUT, list.list_byot()).await;
-        let answer: serde_json::Value = match answer {
-            Ok(answer) => answer.map_err(|error| self.transport.explain(error))?,
-            Err(_) => return Err(self.transport.silent(models::TIMEOUT)),
-        };
+        let answer = self.list().await?;
+        self.windows.read(&answer);
         models::listed(name, &answer)
             .ok_or_else(|| self.transport.bad_answer("gave a list of models that is none."))
     }
 
+    async fn context_window(&self, model: &str) -> Option<usize> {
+        if let Some(known) = self.windows.known(model) {
+            return known;
+        }
+        // The list may say it. Whoever chose a model has usually seen one already.
+        if !self.windows.have_list()
+            && let Ok(answer) = self.list().await
+        {
+            self.windows.read(&answer);
+        }
+        let headers = self.client.config().headers();
+        self.windows.ask(&self.transport, &headers, model).await
+    }
+
     fn sends(&self, model: &str, request: &ModelRequest) -> Sent {
-        let usage = !self.without_usage.load(Ordering::Relaxed);
-        let body = serde_json::to_value(request::completion(request, usage));
-        let mut body = match body {
+        let mut request = ModelRequest {
+            model: model.into(),
+            ..request.clone()
+        };
+        if self.models_without_tools().contains(model) {
+            request.tools.clear();
+        }
+        let completion = request::completion(&request, self.dialect, self.manners());
+        let body = match serde_json::to_value(completion) {
             Ok(serde_json::Value::Object(body)) => body,
             // Then it can't be sent either, and the call says so.
             _ => serde_json::Map::new(),
         };
-        body.insert("model".into(), model.into());
-        if self.models_without_tools().contains(model) {
-            body.remove("tools");
-        }
         Sent {
             address: self.transport.facts.address.clone(),
             body,
@@ -190,11 +219,21 @@ impl Endpoint for OpenAi {
             request.tools.clear();
         }
         let response = loop {
-            let usage = !self.without_usage.load(Ordering::Relaxed);
+            let manners = self.manners();
             // Not a retry of what failed: another question.
-            match self.ask(&request, usage).await {
-                Err(error) if usage && error.error.message.contains("stream_options") => {
+            match self.ask(&request, manners).await {
+                Err(error) if manners.usage && error.error.message.contains("stream_options") => {
                     self.without_usage.store(true, Ordering::Relaxed);
+                }
+                Err(error) if manners.thinking && shows_thinking(&request) && is_of_thinking(&error) => {
+                    self.without_thinking.store(true, Ordering::Relaxed);
+                }
+                Err(error)
+                    if manners.tool_choice
+                        && !request::forced(&request).is_empty()
+                        && error.error.message.contains("tool_choice") =>
+                {
+                    self.without_tool_choice.store(true, Ordering::Relaxed);
                 }
                 Err(error) if !request.tools.is_empty() && knows_no_tools(&error) => {
                     tracing::warn!(model = %request.model, error = %error, "asking without tools from now on");
@@ -209,9 +248,45 @@ impl Endpoint for OpenAi {
 }
 
 impl OpenAi {
+    /// What `/v1/models` answers.
+    async fn list(&self) -> Result<serde_json::Value, ModelError> {
+        let list = self.client.models();
+        match tokio::time::timeout(models::TIMEOUT, list.list_byot()).await {
+            Ok(answer) => answer.map_err(|error| self.transport.explain(error)),
+            Err(_) => Err(self.transport.silent(models::TIMEOUT)),
+        }
+    }
+
+    fn manners(&self) -> Manners {
+        Manners {
+            usage: !self.without_usage.load(Ordering::Relaxed),
+            tool_choice: !self.without_tool_choice.load(Ordering::Relaxed),
+            thinking: !self.without_thinking.load(Ordering::Relaxed),
+        }
+    }
+
     fn models_without_tools(&self) -> MutexGuard<'_, HashSet<String>> {
         self.without_tools.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a request shows the model what it thought.
+fn shows_thinking(request: &ModelRequest) -> bool {
+    let shows = |message: &ModelMessage| {
+        matches!(
+            message,
+            ModelMessage::Assistant {
+                thinking: Some(_),
+                ..
+            }
+        )
+    };
+    request.messages.iter().any(shows)
+}
+
+/// Whether the server says that it does not know the field with what the model thought.
+fn is_of_thinking(error: &ModelError) -> bool {
+    error.kind == ModelErrorKind::Refused && error.error.message.contains("reasoning_content")
 }
 
 /// Whether the server says that this model, or the server as it was started, has no tools: in the words of Ollama, Groq and

@@ -1,39 +1,174 @@
-//! What is asked, in async-openai's types.
+//! What is asked, in async-openai's types where these have all that servers want.
 
 use async_openai::types::chat::{
     ChatCompletionMessageToolCall, ChatCompletionMessageToolCalls, ChatCompletionRequestAssistantMessage,
     ChatCompletionRequestMessage, ChatCompletionRequestSystemMessage, ChatCompletionRequestToolMessage,
     ChatCompletionRequestUserMessage, ChatCompletionStreamOptions, ChatCompletionTool, ChatCompletionTools,
-    CreateChatCompletionRequest, FunctionCall, FunctionObject,
+    FunctionCall, FunctionObject,
+};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    protocol::Parameters,
+    providers::{ModelMessage, ModelRequest, ToolSpec, ToolUse},
+    settings::{Dialect, LengthField, ThinkingField},
 };
 
-use crate::providers::{ModelMessage, ModelRequest, ToolSpec, ToolUse};
+/// What a server has not refused so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Manners {
+    /// It is asked for the token counts at the end.
+    pub usage: bool,
+    /// It is told in a field of its own which tool has to be used; else in words.
+    pub tool_choice: bool,
+    /// It is shown what the model thought before it asked for tools.
+    pub thinking: bool,
+}
 
-/// A streamed completion; `usage` asks for the token counts at its end.
-pub fn completion(request: &ModelRequest, usage: bool) -> CreateChatCompletionRequest {
-    CreateChatCompletionRequest {
+/// A streamed completion.
+#[derive(Debug, Serialize)]
+pub struct Completion {
+    model: String,
+    messages: Vec<Message>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<ChatCompletionTools>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<ChatCompletionStreamOptions>,
+    /// What is there only if somebody wants it, under the name that the server knows.
+    #[serde(flatten)]
+    wanted: Map<String, Value>,
+}
+
+#[derive(Debug, Serialize)]
+struct Message {
+    #[serde(flatten)]
+    message: ChatCompletionRequestMessage,
+    /// What DeepSeek wants to see again; it stands in nobody's specification.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_content: Option<String>,
+}
+
+/// What a server is asked that speaks this dialect and has these manners.
+pub fn completion(request: &ModelRequest, dialect: Dialect, manners: Manners) -> Completion {
+    let mut wanted = parameters(&request.parameters, dialect);
+    let mut messages: Vec<Message> = request
+        .messages
+        .iter()
+        .map(|each| message(each, manners.thinking))
+        .collect();
+    match forced(request).as_slice() {
+        [] => {}
+        [tool] if manners.tool_choice => {
+            let choice = json!({"type": "function", "function": {"name": tool}});
+            wanted.insert("tool_choice".into(), choice);
+        }
+        // There is a field for one tool or for any, and none for these.
+        tools => insist(&mut messages, tools),
+    }
+    Completion {
         model: request.model.clone(),
-        messages: request.messages.iter().map(message).collect(),
-        tools: (!request.tools.is_empty()).then(|| request.tools.iter().map(tool).collect()),
-        stream: Some(true),
-        stream_options: usage.then_some(ChatCompletionStreamOptions {
+        messages,
+        tools: request.tools.iter().map(tool).collect(),
+        stream: true,
+        stream_options: manners.usage.then_some(ChatCompletionStreamOptions {
             include_usage: Some(true),
             include_obfuscation: None,
         }),
-        ..Default::default()
+        wanted,
     }
 }
 
-fn message(message: &ModelMessage) -> ChatCompletionRequestMessage {
-    match message {
+/// The tools that have to be used, of those that the model is told of.
+pub fn forced(request: &ModelRequest) -> Vec<&str> {
+    let is_told = |name: &&str| request.tools.iter().any(|tool| tool.name == **name);
+    request
+        .force_tools
+        .iter()
+        .map(String::as_str)
+        .filter(is_told)
+        .collect()
+}
+
+/// Says in words which tools have to be used, at the end of the instructions.
+fn insist(messages: &mut Vec<Message>, tools: &[&str]) {
+    let words = format!(
+        "For the next answer the person wants these tools to be used: {}. Call each of them before you answer, whatever you \
+         would do otherwise.",
+        tools.join(", ")
+    );
+    let text = match messages.first() {
+        Some(Message {
+            message: ChatCompletionRequestMessage::System(system),
+            ..
+        }) => match serde_json::to_value(&system.content) {
+            Ok(Value::String(prompt)) => format!("{prompt}\n\n{words}"),
+            _ => words,
+        },
+        _ => words,
+    };
+    let has_system = matches!(
+        messages.first(),
+        Some(Message {
+            message: ChatCompletionRequestMessage::System(_),
+            ..
+        })
+    );
+    let system = message(&ModelMessage::System(text), false);
+    if has_system {
+        messages[0] = system;
+    } else {
+        messages.insert(0, system);
+    }
+}
+
+fn parameters(parameters: &Parameters, dialect: Dialect) -> Map<String, Value> {
+    let mut wanted = Map::new();
+    if let Some(temperature) = parameters.temperature {
+        wanted.insert("temperature".into(), json!(temperature));
+    }
+    if let Some(level) = parameters.thinking_level {
+        let level = level.as_str();
+        let (name, value) = match dialect.thinking_level {
+            ThinkingField::ReasoningEffort => ("reasoning_effort", json!(level)),
+            ThinkingField::Reasoning => ("reasoning", json!({"effort": level})),
+            ThinkingField::ChatTemplate => ("chat_template_kwargs", json!({"reasoning_effort": level})),
+        };
+        wanted.insert(name.into(), value);
+    }
+    if let Some(tokens) = parameters.max_completion_tokens {
+        let name = match dialect.longest_answer {
+            LengthField::MaxCompletionTokens => "max_completion_tokens",
+            LengthField::MaxTokens => "max_tokens",
+        };
+        wanted.insert(name.into(), json!(tokens));
+    }
+    wanted
+}
+
+fn message(message: &ModelMessage, with_thinking: bool) -> Message {
+    let mut reasoning_content = None;
+    let message = match message {
         ModelMessage::System(text) => ChatCompletionRequestSystemMessage::from(text.as_str()).into(),
         ModelMessage::User(text) => ChatCompletionRequestUserMessage::from(text.as_str()).into(),
-        ModelMessage::Assistant { text, tool_calls } => assistant(text, tool_calls).into(),
+        ModelMessage::Assistant {
+            text,
+            thinking,
+            tool_calls,
+        } => {
+            reasoning_content = thinking.clone().filter(|_| with_thinking);
+            assistant(text, tool_calls).into()
+        }
         ModelMessage::Tool { tool_use_id, output } => ChatCompletionRequestToolMessage {
             content: output.as_str().into(),
             tool_call_id: tool_use_id.clone(),
         }
         .into(),
+    };
+    Message {
+        message,
+        reasoning_content,
     }
 }
 
@@ -64,4 +199,132 @@ fn tool(tool: &ToolSpec) -> ChatCompletionTools {
             strict: None,
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::AskedParameters;
+
+    const ALL: Manners = Manners {
+        usage: true,
+        tool_choice: true,
+        thinking: true,
+    };
+
+    fn spec(name: &str) -> ToolSpec {
+        ToolSpec {
+            name: name.into(),
+            description: "Does it.".into(),
+            parameters: json!({"type": "object"}),
+        }
+    }
+
+    fn forcing(names: &[&str]) -> ModelRequest {
+        let messages = vec![
+            ModelMessage::System("Be brief.".into()),
+            ModelMessage::User("Why?".into()),
+        ];
+        ModelRequest {
+            tools: vec![spec("a"), spec("b")],
+            force_tools: names.iter().map(|name| (*name).to_owned()).collect(),
+            ..ModelRequest::new("m", messages)
+        }
+    }
+
+    fn sent(request: &ModelRequest, dialect: Dialect, manners: Manners) -> Value {
+        serde_json::to_value(completion(request, dialect, manners)).unwrap()
+    }
+
+    #[test]
+    fn only_what_is_set_is_sent() {
+        let request = ModelRequest::new("m", vec![ModelMessage::User("Why?".into())]);
+        assert_eq!(
+            sent(&request, Dialect::default(), ALL),
+            json!({
+                "model": "m", "messages": [{"role": "user", "content": "Why?"}], "stream": true,
+                "stream_options": {"include_usage": true},
+            })
+        );
+    }
+
+    #[test]
+    fn parameters_have_the_names_that_the_server_knows() {
+        let asked = AskedParameters {
+            temperature: "0.7".into(),
+            thinking_level: "low".into(),
+            max_completion_tokens: "100".into(),
+        };
+        let request = ModelRequest {
+            parameters: Parameters::read(&asked).unwrap(),
+            ..ModelRequest::new("m", Vec::new())
+        };
+        let usual = sent(&request, Dialect::default(), ALL);
+        assert_eq!(
+            (
+                &usual["temperature"],
+                &usual["reasoning_effort"],
+                &usual["max_completion_tokens"]
+            ),
+            (&json!(0.7), &json!("low"), &json!(100))
+        );
+        let dialect = Dialect {
+            thinking_level: ThinkingField::Reasoning,
+            longest_answer: LengthField::MaxTokens,
+            forget_thinking: false,
+        };
+        let other = sent(&request, dialect, ALL);
+        assert_eq!(
+            (&other["reasoning"], &other["max_tokens"]),
+            (&json!({"effort": "low"}), &json!(100))
+        );
+        assert!(other.get("reasoning_effort").is_none() && other.get("max_completion_tokens").is_none());
+    }
+
+    #[test]
+    fn one_tool_is_forced_by_its_field_and_several_in_words() {
+        let one = sent(&forcing(&["a"]), Dialect::default(), ALL);
+        assert_eq!(
+            one["tool_choice"],
+            json!({"type": "function", "function": {"name": "a"}})
+        );
+        assert_eq!(one["messages"][0]["content"], "Be brief.");
+        let refused = Manners {
+            tool_choice: false,
+            ..ALL
+        };
+        for (names, manners) in [(&["a", "b"][..], ALL), (&["b"][..], refused)] {
+            let in_words = sent(&forcing(names), Dialect::default(), manners);
+            let prompt = in_words["messages"][0]["content"].as_str().unwrap();
+            assert!(prompt.starts_with("Be brief.\n\n"), "{prompt}");
+            assert!(prompt.contains(&names.join(", ")), "{prompt}");
+            assert!(in_words.get("tool_choice").is_none());
+        }
+        // What the model is not told of can't be forced.
+        let unknown = sent(&forcing(&["c"]), Dialect::default(), ALL);
+        assert!(unknown.get("tool_choice").is_none());
+    }
+
+    #[test]
+    fn what_the_model_thought_is_given_back_unless_the_server_refuses() {
+        let thoughtful = ModelMessage::Assistant {
+            text: String::new(),
+            thinking: Some("Hm.".into()),
+            tool_calls: vec![ToolUse {
+                id: "1".into(),
+                name: "a".into(),
+                arguments: "{}".into(),
+            }],
+        };
+        let request = ModelRequest::new("m", vec![thoughtful]);
+        let message = &sent(&request, Dialect::default(), ALL)["messages"][0];
+        assert_eq!(message["reasoning_content"], "Hm.");
+        assert_eq!(message["tool_calls"][0]["function"]["name"], "a");
+        let refused = Manners {
+            thinking: false,
+            ..ALL
+        };
+        let message = &sent(&request, Dialect::default(), refused)["messages"][0];
+        assert!(message.get("reasoning_content").is_none());
+    }
 }

@@ -44,12 +44,13 @@ pub(super) async fn transcript(
     reach: Option<MessageId>,
 ) -> Result<Option<Transcript>, StorageError> {
     let as_of = log_bounds(&mut *connection, user_id).await?.head;
-    let conversation =
-        sqlx::query("SELECT title, model, active_leaf FROM conversations WHERE user_id = ? AND id = ?")
-            .bind(user_id.to_string())
-            .bind(conversation_id.to_string())
-            .fetch_optional(&mut *connection)
-            .await?;
+    let conversation = sqlx::query(
+        "SELECT title, model, parameters, active_leaf FROM conversations WHERE user_id = ? AND id = ?",
+    )
+    .bind(user_id.to_string())
+    .bind(conversation_id.to_string())
+    .fetch_optional(&mut *connection)
+    .await?;
     let Some(conversation) = conversation else {
         return Ok(None);
     };
@@ -78,6 +79,7 @@ pub(super) async fn transcript(
         as_of,
         title: conversation.try_get("title")?,
         model: conversation.try_get("model")?,
+        parameters: super::terms::read_parameters(&conversation)?,
         messages,
         earliest,
         elsewhere,

@@ -16,12 +16,12 @@ use sqlx::{
 use tokio::sync::{Mutex, watch};
 
 use super::{
-    Change, Committed, LogPage, Looking, PageSize, RecordedCall, Storage, StorageError, StoredAttachment,
-    StoredConversation, StoredRun, TokenHash, Trouble,
+    Change, Committed, LogPage, Looking, PageSize, RecordedCall, RunKey, Storage, StorageError,
+    StoredAttachment, StoredConversation, StoredRun, Terms, TokenHash, Trouble,
 };
 use crate::protocol::{
     ApiToken, AttachmentId, ConversationId, ConversationList, Judged, Memory, Message, MessageId,
-    OlderMessages, Payload, PayloadRef, Position, StreamId, Timestamp, Transcript, UserId,
+    OlderMessages, Parameters, Payload, PayloadRef, Position, StreamId, Timestamp, Transcript, UserId,
     conversation_list::ListCursor,
     literature::{Library, ResearchStream, SavedArticle},
 };
@@ -35,6 +35,7 @@ mod messages;
 mod payloads;
 mod personal;
 mod read;
+mod terms;
 mod trim;
 
 #[cfg(test)]
@@ -334,6 +335,20 @@ impl Storage for Sqlite {
                 .fetch_all(&self.readers)
                 .await?,
         )
+    }
+
+    async fn terms(&self, run: RunKey) -> Result<Terms, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        terms::terms(&mut tx, run).await
+    }
+
+    async fn parameters(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Option<Parameters>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        terms::parameters(&mut connection, user_id, conversation_id).await
     }
 
     async fn message(

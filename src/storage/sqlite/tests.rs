@@ -22,6 +22,8 @@ fn send(text: &str) -> (Change, RunKey) {
         user_message_id: MessageId::new(),
         text: text.into(),
         model: Some("x/m".into()),
+        force_tools: Vec::new(),
+        parameters: None,
         context: None,
         interaction: Default::default(),
     };
@@ -29,6 +31,7 @@ fn send(text: &str) -> (Change, RunKey) {
         looking: None,
         run: run.message_id,
         default_model: String::new(),
+        parameters: None,
         fingerprint: String::new(),
     };
     let change = Change::Send {

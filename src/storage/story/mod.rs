@@ -9,6 +9,7 @@ mod memories;
 mod offers;
 mod pages;
 mod personal;
+mod terms;
 mod turns;
 
 use std::sync::Arc;
@@ -43,6 +44,8 @@ fn turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> Turn {
         user_message_id: MessageId::new(),
         text: text.into(),
         model: Some("x/m".into()),
+        force_tools: Vec::new(),
+        parameters: None,
         context: None,
         interaction: Default::default(),
     };
@@ -55,6 +58,7 @@ fn turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> Turn {
         looking: None,
         run: run.message_id,
         default_model: "x/default".into(),
+        parameters: None,
         fingerprint: text.into(),
     };
     Turn {

@@ -27,6 +27,7 @@ fn again(run: RunKey) -> (Change, RunKey) {
             looking: None,
             run: other.message_id,
             default_model: String::new(),
+            parameters: None,
             fingerprint: String::new(),
         },
     };

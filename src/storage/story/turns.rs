@@ -114,6 +114,7 @@ async fn another_answer_is_a_sibling_and_becomes_the_one_that_is_shown() {
             looking: None,
             run: MessageId::new(),
             default_model: String::new(),
+            parameters: None,
             fingerprint: "r".into(),
         },
     };

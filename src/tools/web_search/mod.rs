@@ -11,7 +11,7 @@ use serde_json::json;
 
 use self::engines::Engine;
 use super::{Call, NewPayload, Tool, ToolError, ToolResult, plain, service::Service};
-use crate::settings;
+use crate::{protocol::chat::WEB_SEARCH, settings};
 
 /// How many results there are without a word about it, and at most.
 const COUNT: usize = 8;
@@ -72,7 +72,7 @@ impl WebSearch {
 impl Tool for WebSearch {
     type Input = Input;
 
-    const NAME: &'static str = "web_search";
+    const NAME: &'static str = WEB_SEARCH;
     const DESCRIPTION: &'static str = "Searches the web and gives titles, addresses and snippets of pages. Use it for what is new, what you are not sure of, \
          and when asked to look something up; name the addresses that you rely on. A snippet is not the page: read the page if \
          there is a tool for that.";

@@ -1,10 +1,18 @@
 //! Where one writes. A plain form without scripts; with them, one box for all conversations, each with its draft.
 
+mod gauge;
+mod parameters;
 mod picker;
+mod wishes;
 
 use leptos::{ev, html, prelude::*};
 
-use self::picker::{ModelPicker, Problems};
+use self::{
+    gauge::Gauge,
+    parameters::{ParametersButton, ParametersDialog},
+    picker::{ModelPicker, Problems},
+    wishes::{SearchToggle, Wishes},
+};
 use super::{
     browser, drafts,
     erase::Erase,
@@ -25,6 +33,7 @@ pub fn Composer() -> impl IntoView {
     let area = NodeRef::<html::Textarea>::new();
     let busy = Memo::new(move |_| live.here().is_some_and(|view| view.busy()));
     keep_draft(live, area);
+    let wishes = Wishes::new(live);
 
     let send = move || {
         let Some(area) = area.get_untracked() else { return };
@@ -34,7 +43,7 @@ pub fn Composer() -> impl IntoView {
             return;
         }
         // It is kept as what is being sent before it is no draft any more.
-        live.send(place, text, models.to_ask(live));
+        live.send_with(place, text, models.to_ask(live), wishes.take(place));
         drafts::forget(place);
         area.set_value("");
         browser::fit_height(&area);
@@ -110,10 +119,14 @@ pub fn Composer() -> impl IntoView {
                 <div class="composer-bar">
                     <ModelPicker/>
                     <Problems/>
+                    <ParametersButton wishes/>
+                    <SearchToggle wishes/>
+                    <Gauge/>
                     <SendButton busy area/>
                 </div>
             </div>
         </form>
+        <ParametersDialog wishes/>
     }
 }
 

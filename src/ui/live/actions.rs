@@ -6,7 +6,7 @@ use super::{Live, kept, outbox::Underway};
 use crate::{
     api::{ApiError, rpc},
     protocol::{
-        ConversationId, IntentId, MessageId, RunStatus, Timestamp, Transcript,
+        AskedParameters, ConversationId, IntentId, MessageId, RunStatus, Timestamp, Transcript,
         intent::{self, Started},
     },
     ui::{browser, drafts, place::Place},
@@ -133,6 +133,20 @@ impl Live {
         self.tell(rpc::choose_model(conversation_id, model), move || {
             chosen.set(before)
         });
+    }
+
+    /// Sets how a conversation's model is asked.
+    pub async fn set_parameters(
+        self,
+        conversation_id: ConversationId,
+        parameters: AskedParameters,
+    ) -> Result<(), ApiError> {
+        let intent = intent::SetParameters {
+            intent_id: IntentId::new(),
+            conversation_id,
+            parameters,
+        };
+        self.ask(rpc::set_parameters(intent)).await
     }
 
     /// Gives a conversation another title.

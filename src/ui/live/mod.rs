@@ -39,7 +39,7 @@ pub use self::{
     link::Status,
     list_rows::ListRow,
     older::Older,
-    outbox::Underway,
+    outbox::{Extras, Underway},
     part::{PartKind, PartRow},
     rows::{AnswerRow, ConversationView, LostRow, Offers, Phase, Row, RunView, Siblings, UserRow},
 };

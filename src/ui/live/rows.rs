@@ -10,8 +10,8 @@ use leptos::prelude::*;
 
 use super::{lost::Lost, older::Older, outbox::Underway, part::PartRow};
 use crate::protocol::{
-    AssistantMessage, ConversationId, Interaction, Message, MessageBody, MessageId, RunError, RunStatus,
-    Source, SuggestedAction, SuggestedValue, Timestamp, Transcript,
+    AssistantMessage, ConversationId, Interaction, Message, MessageBody, MessageId, Parameters, RunError,
+    RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, Transcript, Usage,
 };
 
 /// Whether there is something to show.
@@ -34,6 +34,10 @@ pub struct ConversationView {
     pub title: ArcRwSignal<String>,
     /// The model that the next message goes to.
     pub model: ArcRwSignal<Option<String>>,
+    /// How it is asked.
+    pub parameters: ArcRwSignal<Parameters>,
+    /// How much of its window the model has last taken.
+    pub usage: ArcRwSignal<Option<Usage>>,
     /// The messages of the branch that is shown, as far as they are here.
     pub rows: ArcRwSignal<Vec<Row>>,
     /// The first of them, if the branch begins before it.
@@ -144,6 +148,8 @@ impl ConversationView {
             phase: ArcRwSignal::new(Phase::Loading),
             title: ArcRwSignal::default(),
             model: ArcRwSignal::default(),
+            parameters: ArcRwSignal::default(),
+            usage: ArcRwSignal::default(),
             rows: ArcRwSignal::default(),
             earliest: ArcRwSignal::default(),
             older: ArcRwSignal::default(),
@@ -207,6 +213,8 @@ impl ConversationView {
         };
         set(&self.title, &transcript.title);
         set(&self.model, &transcript.model);
+        set(&self.parameters, &transcript.parameters);
+        set(&self.usage, &transcript.usage());
         set(&self.running, &transcript.active_run());
         self.sync_rows(transcript, pending, live);
         set(&self.earliest, &transcript.earliest);
@@ -263,6 +271,7 @@ impl ConversationView {
     /// Brings one answer up to the transcript.
     pub fn sync_message(&self, transcript: &Transcript, id: MessageId) {
         set(&self.running, &transcript.active_run());
+        set(&self.usage, &transcript.usage());
         let Some(assistant) = transcript.message(id).and_then(Message::assistant) else {
             return;
         };

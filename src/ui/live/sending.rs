@@ -2,7 +2,10 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{Live, kept, outbox::Settled};
+use super::{
+    Live, kept,
+    outbox::{Extras, Settled},
+};
 use crate::{
     api::{ApiError, error::ErrorCode, rpc},
     protocol::{ConversationId, Interaction, MessageId, intent::SendMessage},
@@ -15,17 +18,26 @@ const LONGEST_DELAY_MS: f64 = 15_000.0;
 impl Live {
     /// Sends what the person has written where they are. A new conversation begins with it.
     pub fn send(self, from: Place, text: String, model: Option<String>) {
-        self.say(from, text, model, Interaction::TextInput);
+        self.send_with(from, text, model, Extras::default());
     }
 
     /// Sends a message, whether the person wrote it or not.
     pub fn say(self, from: Place, text: String, model: Option<String>, interaction: Interaction) {
+        let extras = Extras {
+            interaction,
+            ..Extras::default()
+        };
+        self.send_with(from, text, model, extras);
+    }
+
+    /// The same, with what is wanted besides. What the person is looking at goes with it.
+    pub fn send_with(self, from: Place, text: String, model: Option<String>, mut extras: Extras) {
         self.unsent
             .update(|unsent| unsent.retain(|(place, _)| *place != from));
         let beside = self.beside.get_untracked();
-        let context = beside.map(|beside| untrack(|| beside.context.run(())));
+        extras.context = beside.map(|beside| untrack(|| beside.context.run(())));
         let sending = self.with(|state| {
-            let sending = state.outbox.begin(from, text, model, interaction, context);
+            let sending = state.outbox.begin(from, text, model, extras);
             kept::keep(&sending);
             let id = sending.intent.conversation_id;
             if let Some(begun) = sending.begun()

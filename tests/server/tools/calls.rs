@@ -68,9 +68,9 @@ async fn the_calls_of_an_answer_run_together_and_the_model_is_given_what_they_ga
         second["messages"],
         json!([
             {"role": "user", "content": "Do it"},
-            {"role": "assistant", "tool_calls": [call("id0", "one"), call("id1", "two")]},
-            {"role": "tool", "tool_call_id": "id0", "content": "one is done"},
-            {"role": "tool", "tool_call_id": "id1", "content": "two is done"},
+            {"role": "assistant", "tool_calls": [call("call00001", "one"), call("call00002", "two")]},
+            {"role": "tool", "tool_call_id": "call00001", "content": "one is done"},
+            {"role": "tool", "tool_call_id": "call00002", "content": "two is done"},
         ])
     );
 }

@@ -36,6 +36,7 @@ pub use self::{
     frames::now_micros,
     pages::{Page, PageBody, Placed},
     script::{Script, Spelling, Step, When},
+    server::without_metadata,
     state::{Captured, Listing, Rule},
 };
 

@@ -88,11 +88,20 @@ async fn chat(Extract(state): Extract<Arc<State>>, uri: Uri, headers: HeaderMap,
     }
 }
 
-/// The text of the last message of a user.
+/// The text of the last message of a user, without what Parlor says about it: models answer what is said.
 fn last_user_message(request: &Value) -> String {
     let mut messages = request["messages"].as_array().into_iter().flatten();
     let message = messages.rfind(|message| message["role"] == "user");
-    message.map(text_of).unwrap_or_default()
+    let text = message.map(text_of).unwrap_or_default();
+    without_metadata(&text).to_owned()
+}
+
+/// A message without the comment that Parlor puts before it.
+pub fn without_metadata(text: &str) -> &str {
+    let block = text.strip_prefix("<!-- METADATA: ");
+    block
+        .and_then(|block| block.split_once(" -->\n"))
+        .map_or(text, |(_, said)| said)
 }
 
 /// The text of the last message, if it is a tool's.

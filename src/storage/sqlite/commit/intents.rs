@@ -16,7 +16,7 @@ pub(super) struct Request<'a> {
     fingerprint: &'a str,
 }
 
-/// The request behind a change that has one.
+/// The request behind a change that a client names.
 pub(super) fn request(change: &Change) -> Option<Request<'_>> {
     let (user_id, intent, fingerprint) = match change {
         Change::Send {
@@ -33,6 +33,12 @@ pub(super) fn request(change: &Change) -> Option<Request<'_>> {
             user_id,
             intent,
             fingerprint,
+        } => (*user_id, intent.intent_id, fingerprint),
+        Change::SetParameters {
+            user_id,
+            intent,
+            fingerprint,
+            ..
         } => (*user_id, intent.intent_id, fingerprint),
         Change::Judge {
             user_id,
@@ -53,7 +59,7 @@ pub(super) fn request(change: &Change) -> Option<Request<'_>> {
     })
 }
 
-/// What was started when this intent came before, if it did. Not all of them start something.
+/// What was started when this intent came before, if it did; nothing, if it starts nothing.
 pub(super) async fn known_intent(
     connection: &mut SqliteConnection,
     Request {

@@ -23,6 +23,7 @@ mod made;
 mod memories;
 mod offers;
 mod output;
+mod parameters;
 mod personal;
 mod turns;
 
@@ -81,6 +82,7 @@ impl Writer {
                 Change::Append { run, .. }
                 | Change::Store { run, .. }
                 | Change::Keep { run, .. }
+                | Change::Summarise { run, .. }
                 | Change::Record { run, .. }
                 | Change::Attach { run, .. }
                 | Change::Pause { run, .. }
@@ -261,6 +263,16 @@ impl Batch {
                 self.update(connection, *user_id, *conversation_id, sql, model, event)
                     .await
             }
+            Change::SetParameters {
+                user_id,
+                intent,
+                parameters,
+                ..
+            } => {
+                self.set_parameters(connection, *user_id, intent.conversation_id, parameters)
+                    .await
+            }
+            Change::Summarise { run, summary } => self.summarise(connection, run, summary).await,
             Change::SelectBranch {
                 user_id,
                 conversation_id,

@@ -95,6 +95,10 @@ impl Batch {
             position,
         };
         insert_message(connection, place, *user_message_id, self.at, &body).await?;
+        if let Some(parameters) = &start.parameters {
+            self.set_parameters(connection, user_id, *conversation_id, parameters)
+                .await?;
+        }
         if let Some(looking) = &start.looking {
             keep_looking(connection, user_id, *user_message_id, looking).await?;
         }
@@ -110,6 +114,7 @@ impl Batch {
             .unwrap_or_else(|| start.default_model.clone());
         self.start(connection, key, *user_message_id, &model, Some(position))
             .await?;
+        force_tools(connection, key, &intent.force_tools).await?;
         Ok(Started {
             conversation_id: *conversation_id,
             user_message_id: *user_message_id,
@@ -290,6 +295,24 @@ impl Batch {
         .map_err(|error| taken(error, Refusal::RunActive))?;
         self.is_active(connection, run, position, Some(model)).await
     }
+}
+
+/// A run's first call of the model has to use these.
+async fn force_tools(
+    connection: &mut SqliteConnection,
+    run: RunKey,
+    tools: &[String],
+) -> Result<(), Failure> {
+    if tools.is_empty() {
+        return Ok(());
+    }
+    sqlx::query("UPDATE runs SET force_tools = ? WHERE user_id = ? AND id = ?")
+        .bind(serde_json::to_string(tools)?)
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 /// Where a message belongs.

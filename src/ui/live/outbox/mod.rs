@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     protocol::{
-        ConversationId, IntentId, Interaction, MessageId, PageContext, Transcript,
+        AskedParameters, ConversationId, IntentId, Interaction, MessageId, PageContext, Transcript,
         intent::{self, SendMessage, Started},
     },
     ui::place::Place,
@@ -31,6 +31,19 @@ pub struct Sending {
     /// The server has said that it has it.
     #[serde(skip)]
     known: bool,
+}
+
+/// What is wanted of a message besides its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// Tools that have to be used for it.
+    pub force_tools: Vec<String>,
+    /// How the model is asked in the conversation that it begins.
+    pub parameters: Option<AskedParameters>,
+    /// How the person said it.
+    pub interaction: Interaction,
+    /// What the person is looking at, if it is not the conversation alone. The same message again goes with what it went with first.
+    pub context: Option<PageContext>,
 }
 
 fn waits() -> bool {
@@ -80,17 +93,20 @@ impl Sending {
 
 impl Outbox {
     /// Takes a message and gives what is to be sent.
-    pub fn begin(
-        &mut self,
-        from: Place,
-        text: String,
-        model: Option<String>,
-        interaction: Interaction,
-        context: Option<PageContext>,
-    ) -> Sending {
+    pub fn begin(&mut self, from: Place, text: String, model: Option<String>, extras: Extras) -> Sending {
+        let Extras {
+            force_tools,
+            parameters,
+            interaction,
+            context,
+        } = extras;
         let again = self.returned.iter().position(|sending| {
             let intent = &sending.intent;
-            sending.from == from && intent.text == text && intent.interaction == interaction
+            sending.from == from
+                && intent.text == text
+                && intent.force_tools == force_tools
+                && intent.parameters == parameters
+                && intent.interaction == interaction
         });
         let intent = match again {
             Some(index) => self.returned.remove(index).intent,
@@ -100,6 +116,8 @@ impl Outbox {
                 user_message_id: MessageId::new(),
                 text,
                 model,
+                force_tools,
+                parameters,
                 interaction,
                 context,
             },

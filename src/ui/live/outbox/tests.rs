@@ -4,7 +4,7 @@ use crate::ui::live::story::Story;
 /// Sends a message from a new chat.
 fn begin(outbox: &mut Outbox, text: &str) -> SendMessage {
     outbox
-        .begin(Place::New, text.into(), None, Interaction::TextInput, None)
+        .begin(Place::New, text.into(), None, Extras::default())
         .intent
 }
 
@@ -16,8 +16,7 @@ fn a_message_waits_until_its_run_began() {
         Place::Conversation(story.conversation_id),
         "Hello".into(),
         None,
-        Interaction::TextInput,
-        None,
+        Extras::default(),
     );
     // The story made its own id for the question.
     sending.intent.user_message_id = story.question;
@@ -39,8 +38,7 @@ fn the_same_text_again_is_the_same_message_if_the_first_may_have_got_through() {
                 Place::New,
                 "Hello".into(),
                 Some("other/model".into()),
-                Interaction::TextInput,
-                None,
+                Extras::default()
             )
             .intent,
         first
@@ -73,8 +71,7 @@ fn a_message_that_got_through_after_all_is_not_sent_again() {
         Place::Conversation(story.conversation_id),
         "Hello".into(),
         None,
-        Interaction::TextInput,
-        None,
+        Extras::default(),
     );
     outbox.sending[0].intent.user_message_id = story.question;
     let failed = outbox.failed(story.question, true);
@@ -111,8 +108,7 @@ fn stop_is_not_lost_if_the_run_is_seen_before_the_request_is_answered() {
         Place::Conversation(story.conversation_id),
         "Hello".into(),
         None,
-        Interaction::TextInput,
-        None,
+        Extras::default(),
     );
     outbox.sending[0].intent.user_message_id = story.question;
     outbox.stop(story.conversation_id);
@@ -151,7 +147,7 @@ fn a_message_that_is_taken_back_and_sent_again_unchanged_is_the_same() {
 #[test]
 fn what_a_page_left_waits_in_the_next_one() {
     let mut outbox = Outbox::default();
-    let sending = outbox.begin(Place::New, "Hello".into(), None, Interaction::TextInput, None);
+    let sending = outbox.begin(Place::New, "Hello".into(), None, Extras::default());
     outbox.stop(sending.intent.conversation_id);
     let kept = serde_json::to_string(outbox.of(sending.intent.conversation_id).unwrap()).unwrap();
 

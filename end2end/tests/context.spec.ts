@@ -1,0 +1,141 @@
+import { expectAccessible } from '../support/accessibility.ts';
+import { screenshots } from '../support/screenshots.ts';
+import { expect, test } from '../support/test.ts';
+
+test.describe('the gauge', () => {
+  test('says how full the model’s window is, to everybody, and grows with the conversation', async ({ chat, page, parlor, upstream }) => {
+    await upstream.describeModels({ id: 'small', max_model_len: 4000 });
+    await parlor.restart(); // A list is taken for true for a while.
+    await upstream.script({ steps: [{ text: 'Fine.' }, 'done'] });
+    await chat.open();
+    const gauge = page.getByRole('button', { name: /^Context window/ });
+    await expect(gauge).toHaveCount(0);
+    await chat.say('Hello');
+    await chat.done();
+    await expect(gauge).toHaveAccessibleName(/^Context window: \d+ % full$/);
+    const percent = async () => Number(/\d+/.exec((await gauge.getAttribute('aria-label'))!)![0]);
+    const before = await percent();
+    expect(before).toBeGreaterThan(0);
+    await chat.say('word '.repeat(1200));
+    await chat.done();
+    await expect.poll(percent).toBeGreaterThan(before);
+
+    await gauge.click();
+    const figures = page.getByText(/^About [\d,]+ of 4,000 tokens \(\d+ %\)$/);
+    await expect(figures).toBeVisible();
+    await expectAccessible(page);
+    await screenshots(page, 'gauge');
+    await page.keyboard.press('Escape');
+    await expect(figures).toBeHidden();
+
+    const shown = await gauge.getAttribute('aria-label');
+    await chat.reload();
+    await expect(gauge).toHaveAccessibleName(shown!);
+  });
+
+  test('says of a window that nobody knows that it is unknown', async ({ chat, page, upstream }) => {
+    await upstream.script({ steps: [{ text: 'Fine.' }] });
+    await chat.open();
+    await chat.say('Hello');
+    await chat.done();
+    const gauge = page.getByRole('button', { name: 'Context window: unknown how full' });
+    await gauge.click();
+    await expect(page.getByText(/^\d+ tokens\. How many this model can take is unknown/)).toBeVisible();
+  });
+});
+
+test.describe('how the model answers', () => {
+  test('is set for a conversation, seen in every tab, and kept', async ({ chat, newTab, page, upstream }) => {
+    await upstream.script({ steps: [{ text: 'Fine.' }] });
+    await chat.open();
+    const path = await chat.begin('Hello');
+    await chat.done();
+    const other = await newTab();
+    await other.open(path);
+    await expect(other.page.getByRole('button', { name: 'How the model answers', exact: true })).toBeVisible();
+
+    const button = page.getByRole('button', { name: /^How the model answers/ });
+    const dialog = page.getByRole('dialog', { name: 'How the model answers' });
+    await button.press('Enter');
+    await expect(dialog).toBeVisible();
+    await dialog.getByLabel('Temperature').fill('3');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(dialog.getByRole('alert')).toHaveText('The temperature is a number from 0 to 2, not “3”.');
+    await expectAccessible(page);
+    await screenshots(page, 'parameters');
+    await dialog.getByLabel('Temperature').fill('0.3');
+    await dialog.getByLabel('Thinking').selectOption('High');
+    await dialog.getByLabel('Longest answer').fill('700');
+    await dialog.getByLabel('Longest answer').press('Enter');
+    await expect(dialog).toBeHidden();
+    await expect(button).toBeFocused();
+    await expect(button).toHaveAccessibleName('How the model answers (changed)');
+    await expect(other.page.getByRole('button', { name: 'How the model answers (changed)' })).toBeVisible();
+
+    await chat.reload();
+    await button.click();
+    await expect(dialog.getByLabel('Temperature')).toHaveValue('0.3');
+    await expect(dialog.getByLabel('Thinking')).toHaveValue('high');
+    await expect(dialog.getByLabel('Longest answer')).toHaveValue('700');
+    await page.keyboard.press('Escape');
+    await expect(dialog).toBeHidden();
+
+    await chat.say('And?');
+    await chat.done();
+    const asked = await upstream.asked();
+    expect(asked[0]).not.toHaveProperty('temperature');
+    expect(asked[1]).toMatchObject({ temperature: 0.3, reasoning_effort: 'high', max_completion_tokens: 700 });
+  });
+
+  test('can be set before a conversation begins, for that one alone', async ({ chat, page, upstream }) => {
+    await upstream.script({ steps: [{ text: 'Fine.' }] });
+    await chat.open();
+    const button = page.getByRole('button', { name: /^How the model answers/ });
+    const dialog = page.getByRole('dialog', { name: 'How the model answers' });
+    await button.click();
+    await dialog.getByLabel('Temperature').fill('1.5');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(button).toHaveAccessibleName('How the model answers (changed)');
+    await chat.say('Hello');
+    await chat.done();
+    await expect(button).toHaveAccessibleName('How the model answers (changed)');
+    await chat.begin('Another');
+    await chat.done();
+    await expect(button).toHaveAccessibleName('How the model answers');
+    const asked = await upstream.asked();
+    expect(asked.map(({ temperature }) => temperature)).toEqual([1.5, undefined]);
+  });
+});
+
+test.describe('a forced search', () => {
+  test.use({ settings: "[tools.web_search]\nprovider = 'searxng'\nurl = 'http://127.0.0.1:9'" });
+
+  test('is asked for with a button, for the next message alone', async ({ chat, page, upstream }) => {
+    await upstream.script({ steps: [{ text: 'Fine.' }] });
+    await chat.open();
+    const search = page.getByRole('button', { name: 'Search the web for the next message' });
+    await expect(search).toHaveAttribute('aria-pressed', 'false');
+    await search.click();
+    await expect(search).toHaveAttribute('aria-pressed', 'true');
+    await screenshots(page, 'forced-search');
+    await chat.say('What is new?');
+    await chat.done();
+    await expect(search).toHaveAttribute('aria-pressed', 'false');
+    await chat.say('And?');
+    await chat.done();
+    const asked = await upstream.asked();
+    expect(asked.map(({ tool_choice }) => tool_choice)).toEqual([
+      { type: 'function', function: { name: 'web_search' } },
+      undefined,
+    ]);
+
+    await search.click();
+    await chat.newChat.click();
+    await expect(search, 'it was meant for the other conversation').toHaveAttribute('aria-pressed', 'false');
+  });
+});
+
+test('where nothing searches the web there is no button for it', async ({ chat, page }) => {
+  await chat.open();
+  await expect(page.getByRole('button', { name: /^Search the web/ })).toHaveCount(0);
+});

@@ -1,0 +1,98 @@
+//! `/api/conversations/{id}/parameters`: how a conversation's model is asked.
+
+use axum::{
+    Json,
+    extract::{
+        Path,
+        rejection::{JsonRejection, PathRejection},
+    },
+    http::HeaderMap,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Caller,
+    caller::{fingerprint, invalid_parameters, not_found},
+    chat_stream::intent_id,
+    problem::Problem,
+};
+use crate::{
+    api::ApiError,
+    protocol::{AskedParameters, ConversationId, Parameters, intent::SetParameters, json},
+    storage::Change,
+};
+
+/// Parameters as a client writes them: numbers, or the same as text. What is missing is not set.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ParametersBody {
+    temperature: Option<json::Json>,
+    thinking_level: Option<String>,
+    max_completion_tokens: Option<json::Json>,
+}
+
+impl ParametersBody {
+    /// The same as a person would have typed it.
+    pub fn asked(self) -> AskedParameters {
+        let typed = |value: Option<json::Json>| {
+            let text = value.map(|value| value.as_str().trim_matches('"').to_owned());
+            text.filter(|text| text != "null").unwrap_or_default()
+        };
+        AskedParameters {
+            temperature: typed(self.temperature),
+            thinking_level: self.thinking_level.unwrap_or_default(),
+            max_completion_tokens: typed(self.max_completion_tokens),
+        }
+    }
+}
+
+/// What is set.
+pub async fn get(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<Json<Parameters>, Problem> {
+    let parameters = caller.app.storage.parameters(caller.user_id, id(path)?).await?;
+    Ok(Json(parameters.ok_or_else(not_found)?))
+}
+
+/// Sets all of them, and says what is set then.
+pub async fn put(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+    body: Result<Json<ParametersBody>, JsonRejection>,
+) -> Result<Json<Parameters>, Problem> {
+    let Json(body) = body?;
+    let intent = SetParameters {
+        intent_id: intent_id(&headers)?,
+        conversation_id: id(path)?,
+        parameters: body.asked(),
+    };
+    let conversation_id = intent.conversation_id;
+    let fingerprint = fingerprint(&intent)?;
+    set(&caller, intent, fingerprint).await?;
+    let parameters = caller
+        .app
+        .storage
+        .parameters(caller.user_id, conversation_id)
+        .await?;
+    Ok(Json(parameters.ok_or_else(not_found)?))
+}
+
+/// Does what the intent wants, unless it can't be.
+pub async fn set(caller: &Caller, intent: SetParameters, fingerprint: String) -> Result<(), ApiError> {
+    let parameters = Parameters::read(&intent.parameters).map_err(|wrong| invalid_parameters(&wrong))?;
+    let change = Change::SetParameters {
+        user_id: caller.user_id,
+        intent,
+        parameters,
+        fingerprint,
+    };
+    caller.app.journal.submit(change).await?;
+    Ok(())
+}
+
+fn id(path: Result<Path<String>, PathRejection>) -> Result<ConversationId, ApiError> {
+    let id = path.ok().and_then(|Path(id)| id.parse().ok());
+    id.ok_or_else(not_found)
+}

@@ -1,0 +1,221 @@
+//! How a conversation's model is asked: what a person can set about it. What is not set is the model server's own choice.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::{flat::Fields, json::Json};
+
+/// The highest temperature that model servers take.
+const HOTTEST: u16 = 200;
+
+/// No model answers at more length than this, in tokens.
+const LONGEST: usize = 10_000_000;
+
+/// What is set for a conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields")]
+pub struct Parameters {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<Temperature>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking_level: Option<ThinkingLevel>,
+    /// The longest answer, in tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_completion_tokens: Option<usize>,
+}
+
+/// What a person wants to be set, as they have typed it; empty is not set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct AskedParameters {
+    #[serde(default)]
+    pub temperature: String,
+    #[serde(default)]
+    pub thinking_level: String,
+    #[serde(default)]
+    pub max_completion_tokens: String,
+}
+
+/// How freely the model chooses its words, in hundredths. On the wire it is a number such as 0.7.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Temperature(u16);
+
+/// How much the model is to think before it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThinkingLevel {
+    Minimal,
+    Low,
+    Medium,
+    High,
+}
+
+impl ThinkingLevel {
+    pub const ALL: [Self; 4] = [Self::Minimal, Self::Low, Self::Medium, Self::High];
+
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+impl Parameters {
+    /// Reads what somebody asks for.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words for the person.
+    pub fn read(asked: &AskedParameters) -> Result<Self, String> {
+        let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        Ok(Self {
+            temperature: set(&asked.temperature)
+                .map(|text| {
+                    Temperature::read(&text)
+                        .ok_or_else(|| format!("The temperature is a number from 0 to 2, not “{text}”."))
+                })
+                .transpose()?,
+            thinking_level: set(&asked.thinking_level)
+                .map(|text| {
+                    let level = ThinkingLevel::ALL
+                        .into_iter()
+                        .find(|level| level.as_str() == text);
+                    level.ok_or_else(|| {
+                        format!("The thinking level is minimal, low, medium or high, not “{text}”.")
+                    })
+                })
+                .transpose()?,
+            max_completion_tokens: set(&asked.max_completion_tokens)
+                .map(|text| {
+                    let tokens = text.parse().ok();
+                    tokens
+                        .filter(|tokens| (1..=LONGEST).contains(tokens))
+                        .ok_or_else(|| {
+                            format!(
+                                "The longest answer is a whole number of tokens, 1 or more, not “{text}”."
+                            )
+                        })
+                })
+                .transpose()?,
+        })
+    }
+
+    /// The same as somebody would have typed it.
+    pub fn as_asked(&self) -> AskedParameters {
+        let level = self.thinking_level.map(ThinkingLevel::as_str);
+        AskedParameters {
+            temperature: self.temperature.map(Temperature::to_text).unwrap_or_default(),
+            thinking_level: level.unwrap_or_default().into(),
+            max_completion_tokens: self
+                .max_completion_tokens
+                .map(|tokens| tokens.to_string())
+                .unwrap_or_default(),
+        }
+    }
+
+    /// Whether anything is set.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Temperature {
+    /// Reads a decimal number, digit by digit: the page knows no fractions otherwise. A comma will do as well.
+    fn read(text: &str) -> Option<Self> {
+        let (whole, decimals) = text.split_once(['.', ',']).unwrap_or((text, ""));
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number(whole) || !is_number(decimals) || (whole.is_empty() && decimals.is_empty()) {
+            return None;
+        }
+        let mut hundredths = match whole.trim_start_matches('0') {
+            "" => 0,
+            "1" => 100,
+            "2" => 200,
+            _ => return None,
+        };
+        // What is finer makes no difference to anybody.
+        for (digit, worth) in decimals.bytes().zip([10, 1]) {
+            hundredths += u16::from(digit - b'0') * worth;
+        }
+        (hundredths <= HOTTEST).then_some(Self(hundredths))
+    }
+
+    /// As it is written: "0.7".
+    pub fn to_text(self) -> String {
+        let mut text = (self.0 / 100).to_string();
+        let (tenths, rest) = (self.0 / 10 % 10, self.0 % 10);
+        if tenths + rest > 0 {
+            text.push('.');
+            text.push_str(&tenths.to_string());
+        }
+        if rest > 0 {
+            text.push_str(&rest.to_string());
+        }
+        text
+    }
+}
+
+impl Serialize for Temperature {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(f64::from(self.0) / 100.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Temperature {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = Json::deserialize(deserializer)?;
+        Self::read(json.as_str()).ok_or_else(|| de::Error::custom("not a temperature"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(temperature: &str, thinking_level: &str, longest: &str) -> AskedParameters {
+        AskedParameters {
+            temperature: temperature.into(),
+            thinking_level: thinking_level.into(),
+            max_completion_tokens: longest.into(),
+        }
+    }
+
+    #[test]
+    fn every_temperature_reads_back_as_what_was_written() {
+        for hundredths in 0..=HOTTEST {
+            let temperature = Temperature(hundredths);
+            let written = serde_json::to_vec(&temperature).unwrap();
+            assert_eq!(
+                serde_json::from_slice::<Temperature>(&written).unwrap(),
+                temperature
+            );
+            assert_eq!(super::super::json::read(&written), Ok(temperature));
+            assert_eq!(Temperature::read(&temperature.to_text()), Some(temperature));
+        }
+        assert_eq!(Temperature(70).to_text(), "0.7");
+        assert_eq!(Temperature(105).to_text(), "1.05");
+        assert_eq!(Temperature(200).to_text(), "2");
+    }
+
+    #[test]
+    fn what_is_typed_is_read_as_people_type_and_what_is_wrong_is_named() {
+        assert_eq!(Parameters::read(&asked("", " ", "")), Ok(Parameters::default()));
+        let set = Parameters::read(&asked(" 0,7", "low", "1000 ")).unwrap();
+        assert_eq!(set.as_asked(), asked("0.7", "low", "1000"));
+        for (wrong, what) in [
+            (asked("2.01", "", ""), "temperature"),
+            (asked("-1", "", ""), "temperature"),
+            (asked(".", "", ""), "temperature"),
+            (asked("1e0", "", ""), "temperature"),
+            (asked("", "huge", ""), "thinking level"),
+            (asked("", "", "0"), "longest answer"),
+            (asked("", "", "1.5"), "longest answer"),
+            (asked("", "", "99999999999999999999"), "longest answer"),
+        ] {
+            let said = Parameters::read(&wrong).unwrap_err();
+            assert!(said.contains(what), "{said}");
+        }
+    }
+}

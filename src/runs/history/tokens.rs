@@ -1,0 +1,123 @@
+//! How many tokens a text comes to, as far as that can be said without the model's own tokenizer.
+//!
+//! The estimate is a heuristic: four ASCII characters a token, which is what English and code come to with the tokenizers of
+//! these years, and three quarters of a token for any other character, which is too much for Cyrillic and about right for
+//! Chinese; four more for each message, and eight for each call of a tool. Where the model server has counted the call
+//! before, [`Scale`] brings the estimate to its count, so that what matters is only that it is the same for the same text.
+
+use crate::{
+    protocol::Usage,
+    providers::{ModelMessage, ToolSpec},
+};
+
+/// How many bytes of English or code make a token.
+pub const BYTES_PER_TOKEN: usize = 4;
+
+/// What a message costs besides its text: its role, and what stands between it and the next.
+const PER_MESSAGE: usize = 4;
+/// The same for a call of a tool.
+const PER_CALL: usize = 8;
+
+/// What a text comes to.
+pub fn of_text(text: &str) -> usize {
+    let ascii = text.bytes().filter(u8::is_ascii).count();
+    // Bytes that do not begin a character.
+    let inner = text.bytes().filter(|byte| (0x80..0xc0).contains(byte)).count();
+    let others = text.len() - ascii - inner;
+    (ascii + 3 * others).div_ceil(BYTES_PER_TOKEN)
+}
+
+/// What a message comes to.
+pub fn of_message(message: &ModelMessage) -> usize {
+    let said = match message {
+        ModelMessage::System(text) | ModelMessage::User(text) => of_text(text),
+        ModelMessage::Assistant {
+            text,
+            thinking,
+            tool_calls,
+        } => {
+            let calls = tool_calls.iter();
+            let calls = calls.map(|call| PER_CALL + of_text(&call.name) + of_text(&call.arguments));
+            of_text(text) + thinking.as_deref().map_or(0, of_text) + calls.sum::<usize>()
+        }
+        ModelMessage::Tool { output, .. } => PER_CALL + of_text(output),
+    };
+    PER_MESSAGE + said
+}
+
+/// What it comes to that the model is told of its tools.
+pub fn of_tools(tools: &[ToolSpec]) -> usize {
+    let of_tool = |tool: &ToolSpec| {
+        PER_CALL + of_text(&tool.name) + of_text(&tool.description) + of_text(&tool.parameters.to_string())
+    };
+    tools.iter().map(of_tool).sum()
+}
+
+/// How many tokens the model server counts for a thousand that are estimated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scale(usize);
+
+impl Scale {
+    /// Nobody has counted yet.
+    pub const UNKNOWN: Self = Self(1000);
+
+    /// What a call that was counted tells. A server that counts only what it had not seen before tells less than half, and is
+    /// not believed; one that tells more than three times as much counts something else as well.
+    pub fn of(usage: &Usage) -> Self {
+        if usage.estimated || usage.estimate == 0 {
+            return Self::UNKNOWN;
+        }
+        match usage.input_tokens.saturating_mul(1000) / usage.estimate {
+            ..500 => Self::UNKNOWN,
+            thousandths => Self(thousandths.min(3000)),
+        }
+    }
+
+    /// What the server would count.
+    pub fn counted(self, estimated: usize) -> usize {
+        estimated.saturating_mul(self.0).div_ceil(1000)
+    }
+
+    /// The most that may be estimated, for the server to count no more than this.
+    pub fn estimated(self, counted: usize) -> usize {
+        counted.saturating_mul(1000) / self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn words_come_to_about_what_tokenizers_make_of_them() {
+        assert_eq!(of_text(""), 0);
+        assert_eq!(of_text("The quick brown fox jumps over the lazy dog."), 11);
+        assert_eq!(of_text("日本語の質問"), 5);
+        assert_eq!(of_text("é"), 1);
+    }
+
+    #[test]
+    fn a_count_corrects_what_is_estimated_next_within_reason() {
+        let counted = |input_tokens, estimated| Usage {
+            input_tokens,
+            output_tokens: 0,
+            estimated,
+            estimate: 1000,
+            window: None,
+        };
+        assert_eq!(Scale::of(&counted(1200, false)).counted(100), 120);
+        assert_eq!(Scale::of(&counted(1200, true)), Scale::UNKNOWN);
+        assert_eq!(Scale::of(&counted(3, false)), Scale::UNKNOWN);
+        assert_eq!(Scale::of(&counted(100_000, false)).counted(100), 300);
+    }
+
+    proptest! {
+        #[test]
+        fn what_may_be_estimated_is_never_counted_as_more(counted in 0_usize..2_000_000, thousandths in 500_usize..=3000) {
+            let scale = Scale(thousandths);
+            prop_assert!(scale.counted(scale.estimated(counted)) <= counted);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! How full the model's context window is. Nobody waits for it: its code comes when the page is there, and so does it.
+
+use std::sync::Arc;
+
+use leptos::{prelude::*, wasm_split::wasm_split};
+
+use crate::{
+    protocol::Usage,
+    ui::{
+        erase::Erase,
+        lazy::{Code, NotLoaded, lazy_extra},
+        live::use_live,
+        when::When,
+    },
+};
+
+/// From here on, in percent, what was said first will soon be shortened or summarised.
+const NEARLY_FULL: usize = 80;
+
+/// The gauge, once there is something to tell.
+#[component]
+pub fn Gauge() -> impl IntoView {
+    let live = use_live();
+    let usage = Memo::new(move |_| live.here().and_then(|view| view.usage.get()));
+    // The server does not render it, so that the page is taken over without it.
+    let is_taken_over = RwSignal::new(false);
+    Effect::new(move |_| is_taken_over.set(true));
+    view! {
+        <When when=move || {
+            is_taken_over.get() && usage.get().is_some()
+        }>{lazy_extra(move || code(usage))}</When>
+    }
+}
+
+#[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn code(usage: Memo<Option<Usage>>) -> Result<Code, NotLoaded> {
+    Ok(Arc::new(move || view! { <Ring usage/> }.erase()))
+}
+
+/// A ring that fills, with the figures one press away.
+#[component]
+fn Ring(usage: Memo<Option<Usage>>) -> impl IntoView {
+    let percent = move || usage.get()?.percent().map(|percent| percent.min(100));
+    let label = move || usage.get().map(|usage| short(&usage));
+    let figures = move || usage.get().map(|usage| figures(&usage));
+    let nearly_full = move || percent().is_some_and(|percent| percent >= NEARLY_FULL);
+    // Of a hundred: what is filled, and more than the rest.
+    let filled = move || percent().map(|percent| [&percent.to_string(), " 100"].concat());
+    view! {
+        <button
+            type="button"
+            class="icon-button gauge"
+            class:gauge-full=nearly_full
+            aria-label=label
+            title=figures
+            popovertarget="gauge-figures"
+        >
+            <svg class="gauge-ring" viewBox="0 0 24 24" aria-hidden="true">
+                <circle
+                    class:gauge-unknown=move || percent().is_none()
+                    cx="12"
+                    cy="12"
+                    r="8"
+                    pathLength="100"
+                />
+                <circle
+                    class="gauge-filled"
+                    cx="12"
+                    cy="12"
+                    r="8"
+                    pathLength="100"
+                    stroke-dasharray=move || filled().unwrap_or_else(|| "0 100".into())
+                />
+            </svg>
+        </button>
+        <div id="gauge-figures" class="popover" popover="auto">
+            <h2>"The model's context window"</h2>
+            <p>{figures}</p>
+            <p>
+                "It holds all that the model is shown: its instructions, its tools and this conversation. When there is no room for all, old tool outputs are shortened first, and then the oldest messages are summarised."
+            </p>
+        </div>
+    }
+}
+
+/// What it is called.
+fn short(usage: &Usage) -> String {
+    match usage.percent() {
+        Some(percent) => ["Context window: ", &percent.to_string(), " % full"].concat(),
+        None => "Context window: unknown how full".into(),
+    }
+}
+
+fn figures(usage: &Usage) -> String {
+    let about = if usage.estimated { "About " } else { "" };
+    let used = grouped(usage.total());
+    match (usage.window, usage.percent()) {
+        (Some(window), Some(percent)) => [
+            about,
+            &used,
+            " of ",
+            &grouped(window),
+            " tokens (",
+            &percent.to_string(),
+            " %)",
+        ]
+        .concat(),
+        _ => [
+            about,
+            &used,
+            " tokens. How many this model can take is unknown: the setting context_window of its endpoint says so.",
+        ]
+        .concat(),
+    }
+}
+
+/// A number with its digits in groups of three.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(estimated: bool, window: Option<usize>) -> Usage {
+        Usage {
+            input_tokens: 1200,
+            output_tokens: 34,
+            estimated,
+            estimate: 1000,
+            window,
+        }
+    }
+
+    #[test]
+    fn the_figures_say_what_is_known_and_what_is_not() {
+        assert_eq!(
+            figures(&usage(false, Some(32_768))),
+            "1,234 of 32,768 tokens (3 %)"
+        );
+        assert!(figures(&usage(true, None)).starts_with("About 1,234 tokens. How many"));
+        assert_eq!(short(&usage(true, None)), "Context window: unknown how full");
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(1_000_000), "1,000,000");
+    }
+}

@@ -1,0 +1,177 @@
+//! How the model is asked: a small dialog beside the choice of the model. Few ever open it, so its code comes then.
+
+use std::sync::Arc;
+
+use leptos::{ev, html, prelude::*, task::spawn_local, wasm_split::wasm_split};
+
+use super::wishes::Wishes;
+use crate::{
+    protocol::{AskedParameters, Parameters, ThinkingLevel},
+    ui::{
+        browser,
+        erase::Erase,
+        icons,
+        lazy::{Code, NotLoaded, lazy_part},
+        live::{Live, use_live},
+        when::When,
+    },
+};
+
+/// Opens the dialog, and shows whether anything is set.
+#[component]
+pub fn ParametersButton(wishes: Wishes) -> impl IntoView {
+    let live = use_live();
+    let is_set = move || match live.here() {
+        Some(view) => view.parameters.with(|set| !set.is_empty()),
+        None => wishes
+            .parameters
+            .with(|asked| *asked != AskedParameters::default()),
+    };
+    let label = move || match is_set() {
+        true => "How the model answers (changed)",
+        false => "How the model answers",
+    };
+    view! {
+        <button
+            type="button"
+            class="icon-button"
+            class:icon-button-marked=is_set
+            aria-label=label
+            title=label
+            aria-haspopup="dialog"
+            on:click=move |_| wishes.is_asking.set(true)
+        >
+            {icons::sliders()}
+        </button>
+    }
+}
+
+/// The dialog, while it is open.
+#[component]
+pub fn ParametersDialog(wishes: Wishes) -> impl IntoView {
+    let live = use_live();
+    view! {
+        <When when=move || wishes.is_asking.get()>{lazy_part(move || code(live, wishes))}</When>
+    }
+}
+
+#[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn code(live: Live, wishes: Wishes) -> Result<Code, NotLoaded> {
+    Ok(Arc::new(move || view! { <Dialog live wishes/> }.erase()))
+}
+
+#[component]
+fn Dialog(live: Live, wishes: Wishes) -> impl IntoView {
+    let dialog = NodeRef::<html::Dialog>::new();
+    Effect::new(move |_| {
+        if let Some(dialog) = dialog.get() {
+            browser::show_modal(&dialog);
+        }
+    });
+    // As it was when it was opened: what other tabs do meanwhile does not take away what is being typed.
+    let here = untrack(|| live.here());
+    let before = match &here {
+        Some(view) => view.parameters.get_untracked().as_asked(),
+        None => wishes.parameters.get_untracked(),
+    };
+    let conversation_id = here.map(|view| view.id);
+    let error = RwSignal::new(None::<String>);
+    let asked = RwSignal::new(before.clone());
+    let close = move || {
+        if let Some(dialog) = dialog.get_untracked() {
+            dialog.close();
+        }
+    };
+    let save = move |event: ev::SubmitEvent| {
+        event.prevent_default();
+        let asked = asked.get_untracked();
+        if let Err(wrong) = Parameters::read(&asked) {
+            return error.set(Some(wrong));
+        }
+        let Some(id) = conversation_id else {
+            wishes.parameters.set(asked);
+            return close();
+        };
+        spawn_local(async move {
+            match live.set_parameters(id, asked).await {
+                Ok(()) => close(),
+                Err(wrong) => error.set(Some(wrong.message)),
+            }
+        });
+    };
+    let as_it_likes = move |_| asked.set(AskedParameters::default());
+    let levels: Vec<_> = ThinkingLevel::ALL
+        .into_iter()
+        .map(|level| {
+            let name = level.as_str();
+            let selected = before.thinking_level == name;
+            view! { <option value=name selected=selected>{capitalised(name)}</option> }.erase()
+        })
+        .collect();
+    view! {
+        <dialog
+            node_ref=dialog
+            class="dialog parameters"
+            aria-labelledby="parameters-title"
+            on:close=move |_| wishes.is_asking.set(false)
+        >
+            <form on:submit=save>
+                <h2 id="parameters-title">"How the model answers"</h2>
+                <p>"For this conversation, from the next message on. What is empty is left to the model server."</p>
+                <label class="field">
+                    <span>"Temperature"</span>
+                    <input
+                        type="text"
+                        inputmode="decimal"
+                        autocomplete="off"
+                        placeholder="0 to 2"
+                        prop:value=move || asked.with(|asked| asked.temperature.clone())
+                        on:input:target=move |event| {
+                            asked.update(|asked| asked.temperature = event.target().value());
+                        }
+                    />
+                </label>
+                <label class="field">
+                    <span>"Thinking"</span>
+                    <select
+                        prop:value=move || asked.with(|asked| asked.thinking_level.clone())
+                        on:change:target=move |event| {
+                            asked.update(|asked| asked.thinking_level = event.target().value());
+                        }
+                    >
+                        <option value="">"As the model likes"</option>
+                        {levels}
+                    </select>
+                </label>
+                <label class="field">
+                    <span>"Longest answer"</span>
+                    <input
+                        type="text"
+                        inputmode="numeric"
+                        autocomplete="off"
+                        placeholder="Tokens"
+                        prop:value=move || asked.with(|asked| asked.max_completion_tokens.clone())
+                        on:input:target=move |event| {
+                            asked.update(|asked| asked.max_completion_tokens = event.target().value());
+                        }
+                    />
+                </label>
+                <p class="field-error" role="alert">{error}</p>
+                <div class="dialog-actions">
+                    <button type="button" class="button button-quiet" on:click=as_it_likes>
+                        "Clear all"
+                    </button>
+                    <button type="button" class="button" on:click=move |_| close()>
+                        "Cancel"
+                    </button>
+                    <button class="button">"Save"</button>
+                </div>
+            </form>
+        </dialog>
+    }
+}
+
+fn capitalised(name: &str) -> String {
+    let (first, rest) = name.split_at(1);
+    first.to_uppercase() + rest
+}

@@ -1,0 +1,212 @@
+//! How the model is asked: parameters of a conversation, and tools that have to be used.
+
+use parlor::tools::{Call, Registry, Tool, ToolError, ToolResult};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use upstream::{Script, Upstream, When};
+use uuid::Uuid;
+
+use crate::support::{Parlor, answering, calls, calls_as_sent, id, json};
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+struct Look;
+
+impl Tool for Look {
+    type Input = Nothing;
+
+    const NAME: &'static str = "look";
+    const DESCRIPTION: &'static str = "Looks.";
+    const LABEL: &'static str = "Looking";
+    const DONE: &'static str = "Looked";
+
+    async fn run(&self, _: Nothing, _: Call) -> Result<ToolResult, ToolError> {
+        Ok("found".to_owned().into())
+    }
+}
+
+struct Listen;
+
+impl Tool for Listen {
+    type Input = Nothing;
+
+    const NAME: &'static str = "listen";
+    const DESCRIPTION: &'static str = "Listens.";
+    const LABEL: &'static str = "Listening";
+    const DONE: &'static str = "Listened";
+
+    async fn run(&self, _: Nothing, _: Call) -> Result<ToolResult, ToolError> {
+        Ok("heard".to_owned().into())
+    }
+}
+
+async fn with_tools() -> (tempfile::TempDir, Upstream, Parlor) {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let tools = Registry::default().with(Look).with(Listen);
+    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |_| {}).await;
+    upstream.script(When::any(), Script::new().text("Fine."));
+    (folder, upstream, parlor)
+}
+
+async fn put(parlor: &Parlor, conversation: &str, key: &str, body: &Value) -> (u16, Value) {
+    let response = parlor
+        .client
+        .put(format!(
+            "{}/api/conversations/{conversation}/parameters",
+            parlor.url
+        ))
+        .header("content-type", "application/json")
+        .header("idempotency-key", key)
+        .body(body.to_string())
+        .send()
+        .await
+        .unwrap();
+    (response.status().as_u16(), json(response).await)
+}
+
+#[tokio::test]
+async fn what_is_set_for_a_conversation_is_sent_from_then_on_and_nothing_else() {
+    let (_folder, upstream, parlor) = answering(Script::new().text("Fine.")).await;
+    let mut all = parlor.follow("/api/events?after=0").await;
+    let events = parlor
+        .chat(&json!({ "message": "Hi", "model": "test/any" }))
+        .await
+        .rest()
+        .await;
+    let conversation = id(&events[0], "conversation_id");
+    let set = json!({ "temperature": 0.7, "thinking_level": "low", "max_completion_tokens": 500 });
+    let key = Uuid::now_v7().to_string();
+    assert_eq!(put(&parlor, &conversation, &key, &set).await, (200, set.clone()));
+    // The same request again changes nothing; another one under its key is refused.
+    assert_eq!(put(&parlor, &conversation, &key, &set).await, (200, set.clone()));
+    let (status, problem) = put(&parlor, &conversation, &key, &json!({})).await;
+    assert_eq!((status, &problem["code"]), (409, &json!("intent_reused")));
+    let chosen = all.until("parameters_chosen").await;
+    assert_eq!(chosen["parameters"], set);
+
+    parlor
+        .chat(&json!({ "message": "And?", "conversation_id": conversation }))
+        .await
+        .rest()
+        .await;
+    assert_eq!(
+        all.until("user_message_saved").await["text"],
+        "And?",
+        "it was one event"
+    );
+    let sent = calls(&upstream);
+    let fields = |call: &Value| {
+        json!([
+            call["temperature"],
+            call["reasoning_effort"],
+            call["max_completion_tokens"]
+        ])
+    };
+    assert_eq!(fields(&sent[0]), json!([null, null, null]));
+    assert_eq!(fields(&sent[1]), json!([0.7, "low", 500]));
+
+    let cleared = put(&parlor, &conversation, &Uuid::now_v7().to_string(), &json!({})).await;
+    assert_eq!(cleared, (200, json!({})));
+    let address = format!("/api/conversations/{conversation}/parameters");
+    assert_eq!(json(parlor.get(&address).send().await.unwrap()).await, json!({}));
+}
+
+#[tokio::test]
+async fn a_conversation_can_begin_with_its_parameters() {
+    let (_folder, upstream, parlor) = answering(Script::new().text("Fine.")).await;
+    let body = json!({ "message": "Hi", "model": "test/any", "parameters": { "temperature": "0,2" } });
+    let events = parlor.chat(&body).await.rest().await;
+    let next = json!({ "message": "And?", "conversation_id": id(&events[0], "conversation_id") });
+    parlor.chat(&next).await.rest().await;
+    let sent: Vec<Value> = calls(&upstream)
+        .iter()
+        .map(|call| call["temperature"].clone())
+        .collect();
+    assert_eq!(sent, [0.2, 0.2]);
+}
+
+#[tokio::test]
+async fn parameters_that_can_not_be_are_refused_with_words() {
+    let (_folder, upstream, parlor) = answering(Script::new().text("Fine.")).await;
+    let conversation = Uuid::now_v7().to_string();
+    let key = || Uuid::now_v7().to_string();
+    let hot = json!({ "temperature": 3 });
+    let (status, problem) = put(&parlor, &conversation, &key(), &hot).await;
+    assert_eq!((status, &problem["code"]), (422, &json!("invalid_parameters")));
+    assert_eq!(
+        problem["detail"],
+        "The temperature is a number from 0 to 2, not “3”. Nothing was changed."
+    );
+    let (status, _) = put(&parlor, &conversation, &key(), &json!({ "temperature": 1 })).await;
+    assert_eq!(status, 404, "there is no such conversation");
+    let (status, _) = put(&parlor, &conversation, &key(), &json!({ "top_p": 1 })).await;
+    assert_eq!(status, 400, "nothing is taken that does nothing");
+    let body = json!({ "message": "Hi", "model": "test/any", "parameters": hot });
+    let response = parlor.post("/api/chat/stream", &body).send().await.unwrap();
+    assert_eq!(response.status(), 422);
+    assert_eq!(calls(&upstream), Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_tool_is_forced_for_the_first_call_of_its_run_alone() {
+    let (_folder, upstream, parlor) = with_tools().await;
+    let look = Script::new().tool_call("1", "look", "{}").finish("tool_calls");
+    upstream.script_times(1, When::any(), look);
+    let body = json!({ "message": "Hi", "model": "test/any", "force_tools": ["look"] });
+    let events = parlor.chat(&body).await.rest().await;
+    let next = json!({ "message": "And?", "conversation_id": id(&events[0], "conversation_id") });
+    parlor.chat(&next).await.rest().await;
+    let choices: Vec<Value> = calls(&upstream)
+        .iter()
+        .map(|call| call["tool_choice"].clone())
+        .collect();
+    let forced = json!({"type": "function", "function": {"name": "look"}});
+    assert_eq!(choices, [forced, Value::Null, Value::Null]);
+}
+
+#[tokio::test]
+async fn several_tools_are_forced_in_words_and_one_too_where_the_server_knows_no_other_way() {
+    let (_folder, upstream, parlor) = with_tools().await;
+    let force = |names: Value| json!({ "message": "Hi", "model": "test/any", "force_tools": names });
+    parlor.chat(&force(json!(["look", "listen"]))).await.rest().await;
+    let refusal = json!({"error": {"message": "tool_choice is not supported by this model"}});
+    upstream.script_times(1, When::any(), Script::new().status(400, refusal, &[]));
+    for _ in 0..2 {
+        let events = parlor.chat(&force(json!(["look"]))).await.rest().await;
+        assert_eq!(events.last().unwrap()["type"], "complete");
+    }
+    let asked: Vec<(bool, bool)> = calls_as_sent(&upstream)
+        .iter()
+        .map(|call| {
+            let prompt = call["messages"][0]["content"].as_str().unwrap();
+            let in_words = prompt.contains("the person wants these tools to be used: look");
+            (call.get("tool_choice").is_some(), in_words)
+        })
+        .collect();
+    assert_eq!(
+        asked,
+        [(false, true), (true, false), (false, true), (false, true)]
+    );
+    assert!(
+        calls(&upstream).iter().all(|call| call["tools"].is_array()),
+        "the tools themselves were not refused"
+    );
+}
+
+#[tokio::test]
+async fn a_tool_that_is_not_there_can_not_be_forced_and_those_that_are_there_are_named() {
+    let (_folder, upstream, parlor) = with_tools().await;
+    let body = json!({ "message": "Hi", "model": "test/any", "force_tools": ["look", "taste"] });
+    let response = parlor.post("/api/chat/stream", &body).send().await.unwrap();
+    assert_eq!(response.status(), 422);
+    let problem = json(response).await;
+    assert_eq!(problem["code"], "unknown_tool");
+    assert_eq!(
+        problem["detail"],
+        "There is no tool “taste” to be used. The tools are: look, listen. The message was not sent."
+    );
+    assert_eq!(calls(&upstream), Vec::<Value>::new());
+}
