@@ -49,7 +49,7 @@ fn Ring(usage: Memo<Option<Usage>>) -> impl IntoView {
     view! {
         <button
             type="button"
-            class="icon-button gauge"
+            class="icon-button gauge needs-script"
             class:gauge-full=nearly_full
             aria-label=label
             title=figures

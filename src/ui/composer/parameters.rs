@@ -34,7 +34,7 @@ pub fn ParametersButton(wishes: Wishes) -> impl IntoView {
     view! {
         <button
             type="button"
-            class="icon-button"
+            class="icon-button needs-script"
             class:icon-button-marked=is_set
             aria-label=label
             title=label

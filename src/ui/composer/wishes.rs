@@ -67,7 +67,7 @@ pub fn SearchToggle(wishes: Wishes) -> impl IntoView {
         <When when=move || models.list.with(|list| list.can_search)>
             <button
                 type="button"
-                class="icon-button"
+                class="icon-button needs-script"
                 aria-label="Search the web for the next message"
                 title="Search the web for the next message"
                 aria-pressed=move || search.get().to_string()
