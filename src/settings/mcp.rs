@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 
 use serde::Deserialize;
 
-use super::{Secret, is_a_span};
+use super::{Secret, read::is_a_span};
 
 /// The longest name of a server. It begins the names of its tools, which have 64 characters.
 const NAME_LENGTH: usize = 32;

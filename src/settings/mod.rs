@@ -3,13 +3,7 @@
 //!
 //! It holds no secrets in clear: keys are [`Secret`]s, which print as dots.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt, fs, io,
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{collections::BTreeMap, fmt, net::SocketAddr, path::PathBuf, time::Duration};
 
 use serde::Deserialize;
 
@@ -17,12 +11,14 @@ pub use self::{
     history::{Dialect, History, LengthField, ThinkingField},
     literature::Literature,
     mcp::McpServer,
+    read::{Overrides, SettingsError},
     tools::{FetchWebpage, Pubmed, SearchProvider, Tools, WebSearch},
 };
 
 mod history;
 mod literature;
 pub mod mcp;
+mod read;
 mod tools;
 
 #[cfg(test)]
@@ -310,207 +306,6 @@ impl Default for Log {
             trim_seconds: 600.0,
         }
     }
-}
-
-/// What the command line says, which wins over all else.
-#[derive(Clone, Debug, Default)]
-pub struct Overrides {
-    /// The settings file; it must exist.
-    pub file: Option<PathBuf>,
-    pub addr: Option<SocketAddr>,
-    pub data: Option<PathBuf>,
-}
-
-/// The settings can't be used. Says which one and why.
-#[derive(Debug, thiserror::Error)]
-pub enum SettingsError {
-    #[error("the settings file {} can't be read: {cause}", path.display())]
-    File { path: PathBuf, cause: io::Error },
-    #[error("the settings file {} is not understood: {cause}", path.display())]
-    Syntax {
-        path: PathBuf,
-        cause: Box<toml::de::Error>,
-    },
-    #[error("{name} is set to “{value}”, which is not {expected}")]
-    Variable {
-        name: &'static str,
-        value: String,
-        expected: &'static str,
-    },
-    #[error(
-        "the address {0} can be reached from other machines, and Parlor has no accounts yet: use a loopback \
-         address such as 127.0.0.1:8080 (setting server.addr, PARLOR_ADDR, --addr)"
-    )]
-    NotLoopback(SocketAddr),
-    #[error("two endpoints have the name “{0}”: the names make the models' ids, so give each its own")]
-    SameName(String),
-    #[error("two MCP servers have the name “{0}”: the names begin the tools' names, so give each its own")]
-    SameMcpName(String),
-    #[error(
-        "the MCP servers “{0}” and “{1}”: a name must not be the beginning of another one up to a _, or a tool of the one could \
-         have the name of a tool of the other"
-    )]
-    NestedMcpNames(String, String),
-    #[error("the setting {0} must be a span of time above 0 (a billionth at least, a hundred years at most)")]
-    NotASpan(&'static str),
-    #[error("the setting {0} must be an address that begins with http:// or https://")]
-    NotAUrl(&'static str),
-    #[error(
-        "the setting history.timezone is “{0}”, which is no time zone: name one as IANA does, such as Europe/Copenhagen"
-    )]
-    NoTimeZone(String),
-    #[error("tools.web_search has the provider “searxng” and no url: where is it?")]
-    NoSearchUrl,
-    #[error(
-        "tools.web_search has a provider that wants a key and no api_key_env: name the environment variable that holds it"
-    )]
-    NoSearchKey,
-}
-
-impl Settings {
-    /// Reads the settings; `env` gives the value of an environment variable.
-    ///
-    /// # Errors
-    ///
-    /// If something that is set can't be used; never for what is not set.
-    pub fn read(overrides: &Overrides, env: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
-        let env = |name: &str| env(name).filter(|value| !value.trim().is_empty());
-        let named = overrides
-            .file
-            .clone()
-            .or_else(|| env("PARLOR_CONFIG").map(PathBuf::from));
-        let mut settings = match &named {
-            Some(path) => Self::from_file(path)?,
-            None if Path::new(DEFAULT_FILE).is_file() => Self::from_file(Path::new(DEFAULT_FILE))?,
-            None => Self::default(),
-        };
-        if let Some(value) = env("PARLOR_ADDR") {
-            settings.server.addr = value.parse().map_err(|_| SettingsError::Variable {
-                name: "PARLOR_ADDR",
-                value,
-                expected: "an address and port such as 127.0.0.1:8080",
-            })?;
-        }
-        if let Some(value) = env("PARLOR_DATA") {
-            settings.server.data = value.into();
-        }
-        if let Some(value) = env("PARLOR_MODEL") {
-            settings.models.default = Some(value);
-        }
-        for endpoint in &mut settings.endpoints {
-            endpoint.api_key = endpoint.api_key_env.as_deref().and_then(&env).map(Secret);
-        }
-        settings
-            .endpoints
-            .extend(endpoint_from_environment(&settings.endpoints, env));
-        settings.tools.read_keys(env);
-        for server in &mut settings.mcp {
-            server.fill(env);
-        }
-        settings.server.addr = overrides.addr.unwrap_or(settings.server.addr);
-        if let Some(data) = &overrides.data {
-            settings.server.data.clone_from(data);
-        }
-        settings.check()?;
-        Ok(settings)
-    }
-
-    fn from_file(path: &Path) -> Result<Self, SettingsError> {
-        let text = fs::read_to_string(path).map_err(|cause| SettingsError::File {
-            path: path.to_owned(),
-            cause,
-        })?;
-        toml::from_str(&text).map_err(|cause| SettingsError::Syntax {
-            path: path.to_owned(),
-            cause: Box::new(cause),
-        })
-    }
-
-    fn check(&self) -> Result<(), SettingsError> {
-        if !self.server.addr.ip().is_loopback() {
-            return Err(SettingsError::NotLoopback(self.server.addr));
-        }
-        if let Some(name) = said_twice(self.endpoints.iter().map(|endpoint| &endpoint.name)) {
-            return Err(SettingsError::SameName(name.clone()));
-        }
-        if let Some(name) = said_twice(self.mcp.iter().map(|server| &server.name)) {
-            return Err(SettingsError::SameMcpName(name.clone()));
-        }
-        let names = || self.mcp.iter().map(|server| &server.name);
-        for name in names() {
-            let begins = |other: &&String| {
-                other
-                    .strip_prefix(name.as_str())
-                    .is_some_and(|rest| rest.starts_with('_'))
-            };
-            if let Some(other) = names().find(begins) {
-                return Err(SettingsError::NestedMcpNames(name.clone(), other.clone()));
-            }
-        }
-        let spans = [
-            ("timeouts.connect_seconds", self.timeouts.connect_seconds),
-            ("timeouts.first_token_seconds", self.timeouts.first_token_seconds),
-            ("timeouts.silence_seconds", self.timeouts.silence_seconds),
-            ("timeouts.run_seconds", self.timeouts.run_seconds),
-            ("timeouts.heartbeat_seconds", self.timeouts.heartbeat_seconds),
-            ("timeouts.mcp_start_seconds", self.timeouts.mcp_start_seconds),
-            ("timeouts.shutdown_seconds", self.timeouts.shutdown_seconds),
-            ("timeouts.batch_seconds", self.timeouts.batch_seconds),
-            ("timeouts.long_answer_seconds", self.timeouts.long_answer_seconds),
-            (
-                "tools.fetch_webpage.timeout_seconds",
-                self.tools.fetch_webpage.timeout_seconds,
-            ),
-            ("history.session_gap_hours", self.history.session_gap_hours),
-            ("history.summary_seconds", self.history.summary_seconds),
-            ("log.trim_seconds", self.log.trim_seconds),
-        ];
-        if let Some((name, _)) = spans.into_iter().find(|(_, span)| !is_a_span(*span)) {
-            return Err(SettingsError::NotASpan(name));
-        }
-        self.history.check()?;
-        self.tools.check()
-    }
-}
-
-fn said_twice<'a>(names: impl Iterator<Item = &'a String>) -> Option<&'a String> {
-    let mut said = BTreeSet::new();
-    let mut names = names;
-    names.find(|name| !said.insert(*name))
-}
-
-/// Whether so many seconds can be waited for: a timer needs a moment at least, and a moment that the clock reaches.
-fn is_a_span(seconds: f64) -> bool {
-    Duration::try_from_secs_f64(seconds).is_ok_and(|span| !span.is_zero() && span <= LONGEST_SPAN)
-}
-
-/// `OPENAI_BASE_URL` and `OPENAI_API_KEY`, as OpenAI's own libraries read them: either is enough.
-fn endpoint_from_environment(
-    endpoints: &[Endpoint],
-    env: impl Fn(&str) -> Option<String>,
-) -> Option<Endpoint> {
-    const KEY: &str = "OPENAI_API_KEY";
-    let (base_url, key) = (env("OPENAI_BASE_URL"), env(KEY));
-    if base_url.is_none() && key.is_none() {
-        return None;
-    }
-    // The file names this endpoint itself, perhaps with more to say about it.
-    if endpoints
-        .iter()
-        .any(|endpoint| endpoint.name == ENVIRONMENT_ENDPOINT)
-    {
-        return None;
-    }
-    Some(Endpoint {
-        name: ENVIRONMENT_ENDPOINT.into(),
-        base_url: base_url.unwrap_or_else(|| "https://api.openai.com/v1".into()),
-        api_key_env: Some(KEY.into()),
-        api_key: key.map(Secret),
-        headers: BTreeMap::new(),
-        context_window: None,
-        context_windows: BTreeMap::new(),
-        dialect: Dialect::default(),
-    })
 }
 
 /// Text that must not be printed.

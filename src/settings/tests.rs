@@ -1,3 +1,5 @@
+use std::fs;
+
 use super::*;
 
 fn read(file: &str, env: &[(&str, &str)]) -> Result<Settings, SettingsError> {

@@ -14,8 +14,14 @@ mod turns;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::*;
-use crate::protocol::{IntentId, MessageBody, Part, intent, transcript};
+use crate::protocol::{
+    AssistantMessage, Attachment, EventBody, IntentId, MemoryId, MessageBody, Part, TokenId,
+    intent::{self, Started},
+    transcript,
+};
 
 /// A storage in a folder that goes away with it.
 async fn sqlite() -> (tempfile::TempDir, Arc<dyn Storage>) {

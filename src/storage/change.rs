@@ -1,0 +1,329 @@
+//! The changes to what is stored, what goes with them, and what becomes of them.
+
+use bytes::Bytes;
+
+use super::RunKey;
+use crate::protocol::{
+    ApiToken, AssistantMessage, Attachment, CallId, ConversationId, ConversationSummary, EventBody, Memory,
+    MemoryId, MessageId, PageContext, Parameters, Payload, StreamId, Timestamp, TokenId, UserId,
+    intent::{ApprovalAnswer, Continue, Judge, Regenerate, SendMessage, SetParameters, Started, TakeAction},
+    literature::{ResearchStream, SavedArticle},
+};
+
+/// One change to what is stored. A change is done whole or not at all.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// Save a person's message and start a run that answers it.
+    Send {
+        user_id: UserId,
+        intent: SendMessage,
+        start: Start,
+    },
+    /// Start a run that answers the same message as `intent.message_id` does.
+    Regenerate {
+        user_id: UserId,
+        intent: Regenerate,
+        start: Start,
+    },
+    /// Go on with a run that was stopped, failed or interrupted.
+    Continue {
+        user_id: UserId,
+        intent: Continue,
+        /// The request, to tell it from another one under the same intent id.
+        fingerprint: String,
+    },
+    /// What a run has produced since its last change.
+    Append {
+        run: RunKey,
+        events: Vec<EventBody>,
+    },
+    /// What a run has come to with all that it has appended, so that it need not be put together from the log.
+    Store {
+        run: RunKey,
+        message: AssistantMessage,
+    },
+    /// Something that a run has made for the panel. An event or a message that names it comes after it.
+    Keep {
+        run: RunKey,
+        payload: Payload,
+    },
+    /// How a run called its model. Kept for so many runs of a conversation, the newest.
+    Record {
+        run: RunKey,
+        call: RecordedCall,
+        keep_runs: usize,
+    },
+    /// A file that a tool of a run has given. An event or a message that names it comes after it.
+    Attach {
+        run: RunKey,
+        attachment: StoredAttachment,
+    },
+    /// A run waits for a person: its events so far, and what it has come to. Nothing works on it until the person answers.
+    Pause {
+        run: RunKey,
+        events: Vec<EventBody>,
+        message: AssistantMessage,
+    },
+    /// A person answers a run that waits, and it goes on.
+    Answer {
+        user_id: UserId,
+        approval: Approval,
+    },
+    /// A person accepts or rejects something that was made for the panel.
+    Judge {
+        user_id: UserId,
+        intent: Judge,
+        fingerprint: String,
+    },
+    /// A person has taken a suggested action on the page.
+    TakeAction {
+        user_id: UserId,
+        intent: TakeAction,
+        fingerprint: String,
+    },
+    /// A person allows a tool once for all in a conversation.
+    AllowTool {
+        user_id: UserId,
+        conversation_id: ConversationId,
+        tool: String,
+    },
+    /// The end of a run: its last events, its final message and its status.
+    End {
+        run: RunKey,
+        events: Vec<EventBody>,
+        message: AssistantMessage,
+    },
+    Rename {
+        user_id: UserId,
+        conversation_id: ConversationId,
+        title: String,
+    },
+    ChooseModel {
+        user_id: UserId,
+        conversation_id: ConversationId,
+        model: String,
+    },
+    /// Have a conversation's model asked in another way.
+    SetParameters {
+        user_id: UserId,
+        intent: SetParameters,
+        /// What the intent asks for, read.
+        parameters: Parameters,
+        /// The request, to tell it from another one under the same intent id.
+        fingerprint: String,
+    },
+    /// What a model is told in place of a conversation's oldest messages.
+    Summarise {
+        run: RunKey,
+        summary: Summary,
+    },
+    /// Show the branch that was last grown through a message.
+    SelectBranch {
+        user_id: UserId,
+        conversation_id: ConversationId,
+        through: MessageId,
+    },
+    /// Somebody has looked at what had happened.
+    MarkRead {
+        user_id: UserId,
+        conversation_id: ConversationId,
+    },
+    Delete {
+        user_id: UserId,
+        conversation_id: ConversationId,
+    },
+    /// Remember something of a person across conversations, if fewer than `limit` things are. What is remembered already is once.
+    Remember {
+        user_id: UserId,
+        memory: Memory,
+        limit: usize,
+    },
+    /// Forget one of these things.
+    Forget {
+        user_id: UserId,
+        memory_id: MemoryId,
+    },
+    /// Keep an article, if fewer than `limit` are kept. One that is kept already gets the note, if there is one.
+    SaveArticle {
+        user_id: UserId,
+        article: SavedArticle,
+        /// Its abstract, by paragraphs.
+        summary: Vec<String>,
+        limit: usize,
+    },
+    /// Write something about an article that is kept.
+    NoteArticle {
+        user_id: UserId,
+        pmid: String,
+        note: String,
+    },
+    RemoveArticle {
+        user_id: UserId,
+        pmid: String,
+    },
+    /// Keep a stream of research, if there are fewer than `limit`; or make one that is kept another one.
+    KeepStream {
+        user_id: UserId,
+        stream: ResearchStream,
+        limit: usize,
+    },
+    DeleteStream {
+        user_id: UserId,
+        stream_id: StreamId,
+    },
+    /// Forget all of them.
+    ForgetAll {
+        user_id: UserId,
+    },
+    /// What a person wants the assistant to be told in every conversation.
+    SetInstructions {
+        user_id: UserId,
+        text: String,
+    },
+    /// Another API token, if there are fewer than `limit`.
+    AddToken {
+        user_id: UserId,
+        token: ApiToken,
+        hash: TokenHash,
+        limit: usize,
+    },
+    /// An API token is not taken any more.
+    RevokeToken {
+        user_id: UserId,
+        token_id: TokenId,
+    },
+    /// An API token was used just now.
+    UseToken {
+        user_id: UserId,
+        token_id: TokenId,
+    },
+}
+
+impl Change {
+    /// Whether it ends a run.
+    pub fn is_end(&self) -> bool {
+        matches!(self, Self::End { .. })
+    }
+}
+
+/// A call of a model, as it is written down. Storage does not look into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedCall {
+    pub id: CallId,
+    /// What was sent, as JSON; nothing if it is written down already.
+    pub request: Option<String>,
+    /// What came of it so far, as JSON.
+    pub response: String,
+}
+
+/// A conversation as one asks for it by its id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredConversation {
+    pub summary: ConversationSummary,
+    pub model: Option<String>,
+    pub created_at: Timestamp,
+}
+
+/// A file that a tool has given, with what is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredAttachment {
+    pub attachment: Attachment,
+    pub data: Bytes,
+}
+
+/// What is stored of an API token: its SHA-256.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenHash(pub [u8; 32]);
+
+/// A person's answer to whether a tool call may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Approval {
+    pub run: MessageId,
+    /// Which of the run's calls.
+    pub index: usize,
+    pub answer: ApprovalAnswer,
+}
+
+/// What a person was looking at when they asked, as the model is told of it. It is kept with their message: whenever that is
+/// answered, the model is told the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Looking {
+    pub context: PageContext,
+    /// What was there.
+    pub text: String,
+    /// What the person wants of the assistant there.
+    pub instructions: String,
+}
+
+/// How a run starts, besides what its intent says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// What the person looks at, if the run begins with a message of theirs.
+    pub looking: Option<Box<Looking>>,
+    /// The run's id, and its message's.
+    pub run: MessageId,
+    /// The model, if neither the intent nor the conversation names one.
+    pub default_model: String,
+    /// How the model is asked from now on, if the intent says anything about it.
+    pub parameters: Option<Parameters>,
+    /// The request, to tell it from another one under the same intent id.
+    pub fingerprint: String,
+}
+
+/// How a run's model is called, besides what it is shown of the conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    pub parameters: Parameters,
+    /// Tools that its first call has to use.
+    pub force_tools: Vec<String>,
+    /// What was made to stand for the beginning of the conversation, on whichever branch.
+    pub summaries: Vec<Summary>,
+}
+
+/// What stands for the beginning of a branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The last message that is in it.
+    pub reaches: MessageId,
+    pub text: String,
+}
+
+/// What a change did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Done,
+    /// A conversation is gone, with the run that worked on it.
+    Deleted {
+        active_run: Option<MessageId>,
+    },
+    /// Something of a person's is gone.
+    Forgotten,
+    /// A run was started, now or (`again`) when the same intent came before.
+    Started {
+        started: Started,
+        again: bool,
+    },
+}
+
+/// Why a change was not done. Nothing of it was stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("there is no such thing, or it is not this user's")]
+    NotFound,
+    #[error("a fault of Parlor's; its log says more")]
+    Fault,
+    #[error("a run is at work on this conversation")]
+    RunActive,
+    #[error("only the last answer of a branch can be continued, and only if it did not come to its end")]
+    NotContinuable,
+    #[error("the id was used for something else")]
+    IntentReused,
+    #[error("the action was taken already, or is offered no more")]
+    ActionSpent,
+    #[error("as many things are remembered as may be")]
+    MemoryFull,
+    #[error("as many articles, or streams of research, are kept as may be")]
+    LibraryFull,
+    #[error("there are as many API tokens as may be")]
+    TokensFull,
+}
