@@ -200,7 +200,7 @@ test('an action of the page is done at once, and offered no more in any tab', as
 
 test('what can not be undone is asked about first', async ({ chat, page, upstream }) => {
   await suggests(chat, upstream);
-  const dialog = page.getByRole('dialog', { name: 'Confirm the action' });
+  const dialog = page.getByRole('dialog', { name: 'Delete all drafts' });
   await buttons(chat).nth(2).click();
   await expect(dialog).toContainText('Delete all drafts');
   await expectAccessible(page);

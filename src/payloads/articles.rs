@@ -6,9 +6,12 @@ use serde_json::Value;
 
 use super::{
     links,
-    words::{self, Line, count, grouped},
+    words::{self, Line, count},
 };
-use crate::protocol::panel::{Article, Articles, Labelled, PanelBody};
+use crate::protocol::{
+    panel::{Article, Articles, Labelled, PanelBody},
+    words::grouped,
+};
 
 /// How many articles of a list are shown.
 const ARTICLES: usize = 1000;

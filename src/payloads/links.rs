@@ -2,6 +2,8 @@
 
 use reqwest::Url;
 
+use crate::protocol::literature::doi_address;
+
 /// The longest address that is one.
 const LONGEST: usize = 2000;
 
@@ -22,10 +24,7 @@ pub fn pubmed(pmid: &str) -> Option<String> {
 
 /// Where a DOI leads.
 pub fn doi(doi: &str) -> Option<String> {
-    let mut url = Url::parse("https://doi.org/").ok()?;
-    url.set_path(doi.strip_prefix("10.").map(|_| doi)?);
-    // What climbs out of the path is none.
-    (url.path().starts_with("/10.") && url.as_str().len() <= LONGEST).then(|| url.into())
+    doi_address(doi).filter(|address| address.len() <= LONGEST)
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::words::{count, grouped, in_a_line, scalar, shortened};
+use super::words::{count, in_a_line, scalar, shortened};
 use crate::protocol::panel::Branch;
+use crate::protocol::words::grouped;
 
 /// How deep it goes. What is deeper is there in one line.
 const DEPTH: usize = 12;

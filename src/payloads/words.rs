@@ -3,6 +3,8 @@
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 
+use crate::protocol::words::grouped;
+
 /// The longest line, in characters.
 const LINE: usize = 1000;
 
@@ -63,19 +65,6 @@ pub fn count(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(count), if count == 1 { one } else { many })
 }
 
-/// Digits in groups of three.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,9 +79,7 @@ mod tests {
 
     #[test]
     fn numbers_are_read_in_groups() {
-        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(grouped(number), text);
-        }
+        assert_eq!(count(1204, "row", "rows"), "1,204 rows");
         assert_eq!(count(1, "row", "rows"), "1 row");
         assert_eq!(count(2, "row", "rows"), "2 rows");
     }

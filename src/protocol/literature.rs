@@ -6,7 +6,7 @@ mod address;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::address::{Address, PATH, Tab};
+pub use self::address::{Address, PATH, Tab, doi_address};
 use super::{Position, StreamId, Timestamp};
 
 /// An article of a journal, as lists have it.

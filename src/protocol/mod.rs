@@ -29,6 +29,7 @@ pub mod time;
 pub mod tool;
 pub mod transcript;
 pub mod usage;
+pub mod words;
 
 pub use attachment::Attachment;
 pub use context::PageContext;

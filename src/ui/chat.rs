@@ -11,6 +11,7 @@ use super::{
     header::Header,
     literature::literature,
     live::{ListRow, Live, Places},
+    markdown::Reading,
     models::Models,
     not_found::nothing_here,
     own::PageOwn,
@@ -49,6 +50,7 @@ pub fn Chat() -> impl IntoView {
         go,
     };
     provide_context(tray);
+    provide_context(Reading::begin());
     let snapshots = OnceResource::<_, PageCodec>::new_with_options(Page::load(address.get_untracked()), true);
     view! {
         <Suspense>
@@ -75,7 +77,7 @@ fn begin(page: Page, places: Places) -> AnyView {
     provide_context(form);
     provide_context(live.toasts);
     provide_context(models);
-    provide_context(Deletion::new());
+    provide_context(Deletion::new(live));
     provide_context(Panel::new(live));
     provide_context(PageOwn::new());
     provide_context(Diagnosis::new(live));
@@ -89,7 +91,15 @@ fn begin(page: Page, places: Places) -> AnyView {
         live.visit(here);
         if let Some(left) = before {
             live.leave(left);
-            live.came_from.set(left);
+        }
+        here
+    });
+    Effect::new(move |before: Option<(Place, String)>| {
+        let here = (live.page.get(), live.address.get());
+        if let Some((page, address)) = before
+            && page != here.0
+        {
+            live.came_from.set(address);
         }
         here
     });
@@ -124,13 +134,14 @@ fn Layout(live: Live) -> impl IntoView {
         let is_afoot = |row: &&ListRow| row.running.get() || row.is_news(live);
         live.list.with(|rows| rows.iter().filter(is_afoot).count())
     });
+    // The server asks for it once all is rendered: who asked may be gone by then, and all of this with them.
     let page_title = move || {
-        let place = match live.page.get() {
-            Place::Settings => "Settings".into(),
-            Place::Nowhere => "Not found".into(),
-            _ => title.get(),
+        let place = match live.page.try_get() {
+            Some(Place::Settings) => "Settings".into(),
+            Some(Place::Nowhere) => "Not found".into(),
+            _ => title.try_get().unwrap_or_default(),
         };
-        page_title(afoot.get(), &place)
+        page_title(afoot.try_get().unwrap_or_default(), &place)
     };
     browser::title(page_title);
     let main = move || match live.page.get() {
@@ -144,7 +155,7 @@ fn Layout(live: Live) -> impl IntoView {
                 {move || if main() == "#message" { "Skip to the message box" } else { "Skip to the page" }}
             </a>
             <Sidebar/>
-            <div class="stage" inert=move || panel.covers_all() || use_tray().covers_all()>
+            <div class="stage" inert=move || panel.covers_all() || (on_page.get() && use_tray().covers_all())>
                 <Header title/>
                 <main class="scene">{move || scene(live, live.page.get())}</main>
                 <When when=move || !on_page.get()>

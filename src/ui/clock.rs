@@ -3,10 +3,19 @@
 //! The server knows no time zone but UTC, and the browser must render the same first page: so the first
 //! clock is the server's, sent with the page. After that the browser's own takes over.
 
-use super::browser;
+use leptos::prelude::*;
+
+use super::{browser, live::use_live};
 use crate::protocol::{Timestamp, time};
 
 const MS_PER_DAY: i64 = 86_400_000;
+
+/// A time: first as the server writes it, then as the person does.
+#[component]
+pub fn Time(at: Timestamp) -> impl IntoView {
+    let clock = use_live().clock;
+    view! { <time datetime=at.rfc3339()>{move || clock.get().time(at)}</time> }
+}
 
 /// Whose days count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

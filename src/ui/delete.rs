@@ -1,31 +1,49 @@
 //! Asking before a conversation is deleted.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 
 use super::{
     browser,
-    live::{Live, use_live},
+    confirm::{Confirm, Question},
+    live::Live,
     sidebar::link_selector,
 };
 use crate::protocol::ConversationId;
 
-/// Which conversation the person is being asked about.
+/// The question about the conversation that is to be deleted.
 #[derive(Clone, Copy)]
 pub struct Deletion {
-    asked: RwSignal<Option<(ConversationId, String)>>,
+    live: Live,
+    confirm: Confirm,
 }
 
 impl Deletion {
     /// Nobody is asked.
-    pub fn new() -> Self {
+    pub fn new(live: Live) -> Self {
         Self {
-            asked: RwSignal::new(None),
+            live,
+            confirm: Confirm::new(),
         }
     }
 
     /// Asks about a conversation.
-    pub fn ask(self, id: ConversationId, title: String) {
-        self.asked.set(Some((id, title)));
+    pub fn ask(self, id: ConversationId, title: &str) {
+        let live = self.live;
+        self.confirm.ask(Question {
+            title: "Delete this conversation?".into(),
+            text: [title, " and all of its messages will be gone for good."].concat(),
+            button: "Delete",
+            act: Callback::new(move |()| {
+                let next = neighbour(live, id);
+                live.delete(id);
+                browser::focus_selector(&next);
+            }),
+        });
+    }
+
+    /// The question on the screen.
+    pub fn dialog(self) -> AnyView {
+        self.confirm.dialog()
     }
 }
 
@@ -39,54 +57,5 @@ fn neighbour(live: Live, id: ConversationId) -> String {
     match neighbour {
         Some(id) => link_selector(id),
         None => "#sidebar .new-chat".into(),
-    }
-}
-
-/// The question. The browser puts the focus back to where it was when the dialog closes.
-#[component]
-pub fn DeleteDialog() -> impl IntoView {
-    let live = use_live();
-    let asked = expect_context::<Deletion>().asked;
-    let dialog = NodeRef::<html::Dialog>::new();
-    Effect::new(move |_| {
-        if let (Some(dialog), true) = (dialog.get(), asked.with(Option::is_some)) {
-            browser::show_modal(&dialog);
-        }
-    });
-    let title =
-        move || asked.with(|asked| asked.as_ref().map(|(_, title)| title.clone()).unwrap_or_default());
-    // Once it is closed, the focus would be on a button that goes away.
-    let next = StoredValue::new(None::<String>);
-    let confirm = move |_| {
-        if let Some((id, _)) = asked.get_untracked() {
-            next.set_value(Some(neighbour(live, id)));
-            live.delete(id);
-        }
-    };
-    let closed = move |_| {
-        asked.set(None);
-        if let Some(next) = next.try_update_value(Option::take).flatten() {
-            browser::focus_selector(&next);
-        }
-    };
-    view! {
-        <dialog
-            node_ref=dialog
-            class="dialog"
-            aria-labelledby="delete-title"
-            on:close=closed
-        >
-            <form method="dialog">
-                <h2 id="delete-title">"Delete this conversation?"</h2>
-                <p>
-                    <strong>{title}</strong>
-                    " and all of its messages will be gone for good."
-                </p>
-                <div class="dialog-actions">
-                    <button class="button" autofocus>"Cancel"</button>
-                    <button class="button button-danger" on:click=confirm>"Delete"</button>
-                </div>
-            </form>
-        </dialog>
     }
 }

@@ -155,6 +155,7 @@ pub async fn prepare() {
         let is_there = |name: &str| browser::is_there(&["[data-lazy=", name, "]"].concat());
         let are_here = (!is_there("not_found") || not_found::load().await.is_ok())
             && (!is_there("settings") || settings::load().await.is_ok())
+            && (!is_there("markdown") || markdown::load_markdown().await.is_ok())
             && (!is_there("tool") || transcript::load_tool().await.is_ok())
             && (!is_there("colours") || markdown::load_colours().await.is_ok())
             && (!is_there("payload") || panel::load_card().await.is_ok())

@@ -20,6 +20,7 @@ mod browser;
 mod chat;
 mod clock;
 mod composer;
+mod confirm;
 mod copy;
 mod delete;
 mod diagnostics;
@@ -53,6 +54,9 @@ use leptos::prelude::*;
 
 use self::chat::Chat;
 pub use self::lazy::prepare;
+
+/// What a link to somewhere else must not do: see this page, know where the reader came from, vouch for the target.
+pub const REL: &str = "noopener noreferrer nofollow";
 
 /// The whole page, for the server to render and the browser to take over.
 ///

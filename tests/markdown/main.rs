@@ -6,14 +6,17 @@ mod html;
 mod views;
 
 use leptos::prelude::*;
-use parlor::ui::markdown::{MarkdownState, MarkdownView};
+use parlor::ui::markdown::{MarkdownView, Prose, Reading};
 
 /// The HTML that the server sends for a text.
-fn render(state: &MarkdownState) -> String {
-    let state = state.clone();
-    Owner::new().with(|| view! { <MarkdownView state prefix="m"/> }.to_html())
+fn render(prose: &Prose) -> String {
+    let prose = prose.clone();
+    Owner::new().with(|| {
+        provide_context(Reading::begin());
+        view! { <MarkdownView prose prefix="m"/> }.to_html()
+    })
 }
 
 fn rendered(text: &str) -> String {
-    render(&MarkdownState::finished(text))
+    render(&Prose::finished(text))
 }

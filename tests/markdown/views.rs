@@ -1,6 +1,6 @@
 //! What our views add to the text.
 
-use parlor::ui::markdown::MarkdownState;
+use parlor::ui::markdown::Prose;
 
 use crate::{html::tokens, render, rendered};
 
@@ -96,7 +96,9 @@ fn a_text_that_grew_is_shown_as_one_read_at_once() {
     let examples: Vec<serde_json::Value> = serde_json::from_str(json).expect("the fixture is JSON");
     let examples = examples.iter().filter_map(|example| example["markdown"].as_str());
     for (seed, text) in examples.chain([ANSWER]).enumerate() {
-        let state = MarkdownState::new("");
+        let prose = Prose::new(String::new(), false);
+        // It is on the screen from the first word on, and not read as a whole at its end.
+        render(&prose);
         let mut rest = text;
         let mut step = seed;
         while !rest.is_empty() {
@@ -105,20 +107,21 @@ fn a_text_that_grew_is_shown_as_one_read_at_once() {
             while !rest.is_char_boundary(at) {
                 at += 1;
             }
-            state.append(&rest[..at]);
+            prose.append(&rest[..at]);
             rest = &rest[at..];
         }
-        state.finish();
-        assert_eq!(tokens(&render(&state)), tokens(&rendered(text)), "{text:?}");
+        prose.finish();
+        assert_eq!(tokens(&render(&prose)), tokens(&rendered(text)), "{text:?}");
     }
 }
 
 #[test]
 fn more_text_after_the_end_is_shown_too() {
-    let state = MarkdownState::finished("a **b");
-    state.append("** c");
-    state.finish();
-    assert_eq!(render(&state), rendered("a **b** c"));
+    let prose = Prose::finished("a **b");
+    render(&prose);
+    prose.append("** c");
+    prose.finish();
+    assert_eq!(render(&prose), rendered("a **b** c"));
 }
 
 #[test]

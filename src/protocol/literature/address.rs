@@ -134,6 +134,16 @@ impl Address {
     }
 }
 
+/// Where a DOI leads; nothing if it is none, or would climb out of where they are.
+pub fn doi_address(doi: &str) -> Option<String> {
+    let is_one = doi.starts_with("10.") && !doi.split('/').any(|part| matches!(part, "." | ".."));
+    let parts: Vec<_> = doi
+        .split('/')
+        .map(|part| encoded(part).replace('+', "%20"))
+        .collect();
+    is_one.then(|| ["https://doi.org/", &parts.join("/")].concat())
+}
+
 /// A text as it stands in an address.
 fn encoded(text: &str) -> String {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";

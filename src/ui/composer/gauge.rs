@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::{prelude::*, wasm_split::wasm_split};
 
 use crate::{
-    protocol::Usage,
+    protocol::{Usage, words::grouped},
     ui::{
         erase::Erase,
         lazy::{Code, NotLoaded, lazy_extra},
@@ -93,13 +93,13 @@ fn short(usage: &Usage) -> String {
 
 fn figures(usage: &Usage) -> String {
     let about = if usage.estimated { "About " } else { "" };
-    let used = grouped(usage.total());
+    let used = grouped(usage.total() as u64);
     match (usage.window, usage.percent()) {
         (Some(window), Some(percent)) => [
             about,
             &used,
             " of ",
-            &grouped(window),
+            &grouped(window as u64),
             " tokens (",
             &percent.to_string(),
             " %)",
@@ -112,19 +112,6 @@ fn figures(usage: &Usage) -> String {
         ]
         .concat(),
     }
-}
-
-/// A number with its digits in groups of three.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 #[cfg(test)]
@@ -149,7 +136,5 @@ mod tests {
         );
         assert!(figures(&usage(true, None)).starts_with("About 1,234 tokens. How many"));
         assert_eq!(short(&usage(true, None)), "Context window: unknown how full");
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(1_000_000), "1,000,000");
     }
 }

@@ -3,7 +3,7 @@
 mod gauge;
 mod parameters;
 mod picker;
-mod wishes;
+mod search;
 
 use leptos::{ev, html, prelude::*};
 
@@ -11,7 +11,7 @@ use self::{
     gauge::Gauge,
     parameters::{ParametersButton, ParametersDialog},
     picker::{ModelPicker, Problems},
-    wishes::{SearchToggle, Wishes},
+    search::SearchToggle,
 };
 use super::{
     browser, drafts,
@@ -33,7 +33,8 @@ pub fn Composer() -> impl IntoView {
     let area = NodeRef::<html::Textarea>::new();
     let busy = Memo::new(move |_| live.here().is_some_and(|view| view.busy()));
     keep_draft(live, area);
-    let wishes = Wishes::new(live);
+    // The dialog about how the model is asked is open.
+    let is_asking = RwSignal::new(false);
 
     let send = move || {
         let Some(area) = area.get_untracked() else { return };
@@ -43,7 +44,7 @@ pub fn Composer() -> impl IntoView {
             return;
         }
         // It is kept as what is being sent before it is no draft any more.
-        live.send_with(place, text, models.to_ask(live), wishes.take(place));
+        live.send(place, text, models.to_ask(live));
         drafts::forget(place);
         area.set_value("");
         browser::fit_height(&area);
@@ -119,14 +120,14 @@ pub fn Composer() -> impl IntoView {
                 <div class="composer-bar">
                     <ModelPicker/>
                     <Problems/>
-                    <ParametersButton wishes/>
-                    <SearchToggle wishes/>
+                    <ParametersButton is_asking/>
+                    <SearchToggle/>
                     <Gauge/>
                     <SendButton busy area/>
                 </div>
             </div>
         </form>
-        <ParametersDialog wishes/>
+        <ParametersDialog is_asking/>
     }
 }
 

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use leptos::{ev, html, prelude::*, task::spawn_local, wasm_split::wasm_split};
+use leptos::{ev, prelude::*, task::spawn_local, wasm_split::wasm_split};
 
-use super::wishes::Wishes;
 use crate::{
     protocol::{AskedParameters, Parameters, ThinkingLevel},
     ui::{
-        browser,
+        confirm::{self, modal},
         erase::Erase,
         icons,
         lazy::{Code, NotLoaded, lazy_part},
@@ -19,11 +18,12 @@ use crate::{
 
 /// Opens the dialog, and shows whether anything is set.
 #[component]
-pub fn ParametersButton(wishes: Wishes) -> impl IntoView {
+pub fn ParametersButton(is_asking: RwSignal<bool>) -> impl IntoView {
     let live = use_live();
     let is_set = move || match live.here() {
         Some(view) => view.parameters.with(|set| !set.is_empty()),
-        None => wishes
+        None => live
+            .wishes
             .parameters
             .with(|asked| *asked != AskedParameters::default()),
     };
@@ -39,7 +39,7 @@ pub fn ParametersButton(wishes: Wishes) -> impl IntoView {
             aria-label=label
             title=label
             aria-haspopup="dialog"
-            on:click=move |_| wishes.is_asking.set(true)
+            on:click=move |_| is_asking.set(true)
         >
             {icons::sliders()}
         </button>
@@ -48,40 +48,31 @@ pub fn ParametersButton(wishes: Wishes) -> impl IntoView {
 
 /// The dialog, while it is open.
 #[component]
-pub fn ParametersDialog(wishes: Wishes) -> impl IntoView {
+pub fn ParametersDialog(is_asking: RwSignal<bool>) -> impl IntoView {
     let live = use_live();
     view! {
-        <When when=move || wishes.is_asking.get()>{lazy_part(move || code(live, wishes))}</When>
+        <When when=move || is_asking.get()>{lazy_part(move || code(live, is_asking))}</When>
     }
 }
 
 #[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code(live: Live, wishes: Wishes) -> Result<Code, NotLoaded> {
-    Ok(Arc::new(move || view! { <Dialog live wishes/> }.erase()))
+pub fn code(live: Live, is_asking: RwSignal<bool>) -> Result<Code, NotLoaded> {
+    Ok(Arc::new(move || view! { <Dialog live is_asking/> }.erase()))
 }
 
 #[component]
-fn Dialog(live: Live, wishes: Wishes) -> impl IntoView {
-    let dialog = NodeRef::<html::Dialog>::new();
-    Effect::new(move |_| {
-        if let Some(dialog) = dialog.get() {
-            browser::show_modal(&dialog);
-        }
-    });
+fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
+    let dialog = modal(|| true);
     // As it was when it was opened: what other tabs do meanwhile does not take away what is being typed.
     let here = untrack(|| live.here());
     let before = match &here {
         Some(view) => view.parameters.get_untracked().as_asked(),
-        None => wishes.parameters.get_untracked(),
+        None => live.wishes.parameters.get_untracked(),
     };
     let conversation_id = here.map(|view| view.id);
     let error = RwSignal::new(None::<String>);
     let asked = RwSignal::new(before.clone());
-    let close = move || {
-        if let Some(dialog) = dialog.get_untracked() {
-            dialog.close();
-        }
-    };
+    let close = move || confirm::close(dialog);
     let save = move |event: ev::SubmitEvent| {
         event.prevent_default();
         let asked = asked.get_untracked();
@@ -89,13 +80,13 @@ fn Dialog(live: Live, wishes: Wishes) -> impl IntoView {
             return error.set(Some(wrong));
         }
         let Some(id) = conversation_id else {
-            wishes.parameters.set(asked);
+            live.wishes.parameters.set(asked);
             return close();
         };
         spawn_local(async move {
             match live.set_parameters(id, asked).await {
                 Ok(()) => close(),
-                Err(wrong) => error.set(Some(wrong.message)),
+                Err(wrong) => drop(error.try_set(Some(wrong.message))),
             }
         });
     };
@@ -113,7 +104,7 @@ fn Dialog(live: Live, wishes: Wishes) -> impl IntoView {
             node_ref=dialog
             class="dialog parameters"
             aria-labelledby="parameters-title"
-            on:close=move |_| wishes.is_asking.set(false)
+            on:close=move |_| is_asking.set(false)
         >
             <form on:submit=save>
                 <h2 id="parameters-title">"How the model answers"</h2>

@@ -2,18 +2,22 @@
 
 use std::sync::Arc;
 
-use leptos::{html, prelude::*, task::spawn_local, wasm_split::wasm_split};
+use leptos::{
+    ev, prelude::*, task::spawn_local, wasm_bindgen::JsCast, wasm_split::wasm_split,
+    web_sys::HtmlDetailsElement,
+};
 
 use super::{BUTTON, Diagnosis};
 
 use crate::{
-    api::{ApiError, rpc},
+    api::rpc,
     protocol::{
         MessageId,
         diagnostics::{Block, DiagnosticsView, Fact, Section},
     },
     ui::{
         browser,
+        confirm::modal,
         copy::CopyButton,
         erase::Erase,
         icons,
@@ -29,12 +33,7 @@ pub fn code(diagnosis: Diagnosis, id: MessageId) -> Result<Code, NotLoaded> {
 }
 
 fn frame(Diagnosis { asked, live }: Diagnosis, id: MessageId) -> AnyView {
-    let dialog = NodeRef::<html::Dialog>::new();
-    Effect::new(move |_| {
-        if let Some(dialog) = dialog.get() {
-            browser::show_modal(&dialog);
-        }
-    });
+    let dialog = modal(|| true);
     let closed = move |_| {
         asked.set(None);
         // The browser would put it there by itself, unless the answer has come to its end meanwhile and has other buttons.
@@ -55,58 +54,106 @@ fn frame(Diagnosis { asked, live }: Diagnosis, id: MessageId) -> AnyView {
 }
 
 /// Diagnostics as they come.
-#[derive(Clone)]
-enum State {
-    Loading,
-    Ready(Arc<DiagnosticsView>),
-    Failed(ApiError),
+#[derive(Clone, Copy)]
+struct State {
+    live: Live,
+    id: MessageId,
+    view: RwSignal<Option<Arc<DiagnosticsView>>>,
+    is_asking: RwSignal<bool>,
+    failed: RwSignal<Option<String>>,
+    /// The sections that are unfolded, by their titles: they stay so when all is drawn anew.
+    unfolded: StoredValue<Vec<String>>,
+}
+
+impl State {
+    fn load(self) {
+        self.is_asking.set(true);
+        spawn_local(async move {
+            let outcome = self.live.ask(rpc::diagnostics(self.id)).await;
+            // The dialog may be closed by now.
+            self.is_asking.try_set(false);
+            match outcome {
+                Ok(view) => {
+                    self.failed.try_set(None);
+                    self.view.try_set(Some(Arc::new(view)));
+                }
+                Err(error) => {
+                    self.failed.try_set(Some(error.message));
+                }
+            }
+        });
+    }
 }
 
 fn content(live: Live, id: MessageId) -> AnyView {
-    let state = RwSignal::new(State::Loading);
-    let load = move || {
-        spawn_local(async move {
-            let outcome = live.ask(rpc::diagnostics(id)).await;
-            // The dialog may be closed by now.
-            state.try_set(match outcome {
-                Ok(view) => State::Ready(Arc::new(view)),
-                Err(error) => State::Failed(error),
-            });
-        });
+    let state = State {
+        live,
+        id,
+        view: RwSignal::new(None),
+        is_asking: RwSignal::new(false),
+        failed: RwSignal::new(None),
+        unfolded: StoredValue::default(),
     };
-    load();
-    let body = move || match state.get() {
-        State::Loading => view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase(),
-        State::Ready(view) => shown(&view, load),
-        State::Failed(error) => failure(error, load),
+    state.load();
+    let is_here = Memo::new(move |_| state.view.with(Option::is_some));
+    let first = move || {
+        (state.is_asking.get() && !is_here.get()).then(|| {
+            view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }
+        })
     };
-    body.erase()
-}
-
-fn failure(error: ApiError, load: impl Fn() + 'static) -> AnyView {
+    let failure = move || {
+        state.failed.get().map(|message| {
+            view! {
+                <div class="notice" role="alert">
+                    <p>{message}</p>
+                    <button type="button" class="button" on:click=move |_| state.load()>"Try again"</button>
+                </div>
+            }
+        })
+    };
     view! {
-        <div class="notice" role="alert">
-            <p>{error.message}</p>
-            <button type="button" class="button" on:click=move |_| load()>"Try again"</button>
-        </div>
+        {first}
+        {failure}
+        {move || is_here.get().then(|| shown(state))}
     }
     .erase()
 }
 
-fn shown(view: &Arc<DiagnosticsView>, load: impl Fn() + 'static) -> AnyView {
-    let facts: Vec<_> = view.summary.iter().map(fact).collect();
-    let sections: Vec<_> = view.sections.iter().map(section).collect();
-    let again = view.at_work.then(|| {
-        view! {
-            <span class="diagnostics-at-work">"The answer is being made."</span>
-            <button type="button" class="icon-button" aria-label="Refresh" title="Refresh" on:click=move |_| load()>
-                {icons::retry()}
-            </button>
-        }
+fn shown(state: State) -> AnyView {
+    let with = move |read: fn(&DiagnosticsView, State) -> Vec<AnyView>| {
+        state
+            .view
+            .with(|view| view.as_ref().map(|view| read(view, state)))
+    };
+    let facts = move || with(|view, _| view.summary.iter().map(fact).collect());
+    let sections = move || with(|view, state| view.sections.iter().map(|one| section(one, state)).collect());
+    let at_work = Memo::new(move |_| {
+        state
+            .view
+            .with(|view| view.as_ref().is_some_and(|view| view.at_work))
     });
-    let json = {
-        let view = view.clone();
-        move || view.json.clone()
+    let again = move || {
+        at_work.get().then(|| {
+            view! {
+                <span class="diagnostics-at-work">"The answer is being made."</span>
+                <button
+                    type="button"
+                    class="icon-button"
+                    aria-label="Refresh"
+                    title="Refresh"
+                    aria-disabled=move || state.is_asking.get().then_some("true")
+                    on:click=move |_| state.load()
+                >
+                    {icons::retry()}
+                </button>
+            }
+        })
+    };
+    let json = move || {
+        let json = state
+            .view
+            .with_untracked(|view| view.as_ref().map(|view| view.json.clone()));
+        json.unwrap_or_default()
     };
     view! {
         <div class="diagnostics-body" role="group" tabindex="0" aria-label="Details">
@@ -128,7 +175,19 @@ fn fact(Fact { name, value }: &Fact) -> AnyView {
     .erase()
 }
 
-fn section(section: &Section) -> AnyView {
+fn section(section: &Section, state: State) -> AnyView {
+    let title = section.title.clone();
+    let open = state.unfolded.with_value(|unfolded| unfolded.contains(&title));
+    let toggled = move |event: ev::Event| {
+        let details = event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlDetailsElement>().ok());
+        let is_open = details.is_some_and(|details| details.open());
+        state.unfolded.update_value(|unfolded| {
+            unfolded.retain(|other| *other != title);
+            unfolded.extend(is_open.then(|| title.clone()));
+        });
+    };
     let blocks: Vec<_> = section.blocks.iter().map(block).collect();
     let kind = if section.lines {
         "diagnostics-lines"
@@ -136,7 +195,7 @@ fn section(section: &Section) -> AnyView {
         "diagnostics-blocks"
     };
     view! {
-        <details class="diagnostics-section">
+        <details class="diagnostics-section" open=open on:toggle=toggled>
             <summary>
                 {section.title.clone()} " " <span class="diagnostics-count">{section.count.clone()}</span>
             </summary>

@@ -307,6 +307,8 @@ impl Desk {
     ) {
         spawn_local(async move {
             match self.live.ask(request).await {
+                // The person may have left the page by now, and is not to be taken back.
+                Ok(()) if self.removed.try_get_untracked().is_none() => {}
                 Ok(()) => done(self),
                 Err(error) => self.live.toasts.say(error.message),
             }

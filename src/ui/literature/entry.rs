@@ -11,8 +11,8 @@ use crate::{
 /// How many authors are named.
 const AUTHORS: usize = 6;
 
-/// An article in a list, whose title opens it.
-pub fn entry(desk: Desk, article: &Article, note: Option<String>) -> AnyView {
+/// An article in a list, whose title opens it, with what the person has written about it if that is wanted.
+pub fn entry(desk: Desk, article: &Article, noted: bool) -> AnyView {
     let pmid = article.pmid.clone();
     let href = move || {
         let address = desk.address.get();
@@ -22,13 +22,25 @@ pub fn entry(desk: Desk, article: &Article, note: Option<String>) -> AnyView {
         };
         open.path()
     };
-    let note = note.filter(|note| !note.is_empty());
+    let of = article.pmid.clone();
+    let note = Memo::new(move |_| {
+        desk.with_library(|library| {
+            library
+                .saved(&of)
+                .map(|saved| saved.note.clone())
+                .unwrap_or_default()
+        })
+    });
+    let note = move || {
+        let note = note.get();
+        (!note.is_empty()).then(|| view! { <p class="entry-note" dir="auto">{note}</p> })
+    };
     view! {
         <li class="entry" data-pmid=article.pmid.clone()>
             <div class="entry-about">
                 <h3 dir="auto"><a href=href>{article.title.clone()}</a></h3>
                 {about(article)}
-                {note.map(|note| view! { <p class="entry-note" dir="auto">{note}</p> })}
+                {noted.then_some(note)}
             </div>
             {save(desk, article)}
         </li>

@@ -17,6 +17,7 @@ use crate::{
         browser,
         own::use_page,
         panel::{handlers::Handler, use_panel},
+        tray::use_tray,
     },
 };
 
@@ -28,11 +29,12 @@ struct ToOpen {
 
 /// As long as the page is shown.
 pub fn register(desk: Desk) {
-    let (page, panel) = (use_page(), use_panel());
+    let (page, panel, tray) = (use_page(), use_panel(), use_tray());
     page.handlers.add(Handler {
         accept: Some(Callback::new(move |view: Arc<PanelView>| {
             take_up(desk, &view);
             panel.close();
+            tray.make_way();
             browser::next_frame(|| browser::focus_selector(BOX));
         })),
         ..Handler::new("query_suggestion", "Suggested query", 420)
@@ -49,6 +51,7 @@ pub fn register(desk: Desk) {
                 article: Some(pmid),
                 ..here
             });
+            tray.make_way();
             true
         }),
     });

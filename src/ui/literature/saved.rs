@@ -86,12 +86,7 @@ fn kept(desk: Desk) -> AnyView {
             view! { <button type="button" class="button" on:click=move |_| all.set(true)>"Show all"</button> }
         })
     };
-    // A note that is another one makes another entry.
-    let key = |saved: &SavedArticle| {
-        let pmid: u64 = saved.article.pmid.parse().unwrap_or_default();
-        let written = |sum: usize, byte: u8| sum.wrapping_mul(31).wrapping_add(byte.into());
-        (pmid as usize, saved.note.bytes().fold(0, written))
-    };
+    let key = |saved: &SavedArticle| saved.article.pmid.parse::<u64>().unwrap_or_default();
     view! {
         <form class="search-box" role="search" method="get" on:submit=|event| event.prevent_default()>
             <input
@@ -110,7 +105,7 @@ fn kept(desk: Desk) -> AnyView {
         <p class="literature-count" role="status">{count}</p>
         <ol class="entries">
             <Each of=shown key=key let:saved>
-                {entry(desk, &saved.article, Some(saved.note.clone()))}
+                {entry(desk, &saved.article, true)}
             </Each>
         </ol>
         {more}

@@ -82,7 +82,6 @@ fn SearchBox(desk: Desk) -> impl IntoView {
                 aria-label="Search PubMed"
                 placeholder="Search PubMed, such as asthma[mesh] AND 2024[pdat]"
                 autocomplete="off"
-                maxlength="2000"
                 dir="auto"
                 value=query.get_untracked()
             />
@@ -165,7 +164,7 @@ fn articles(desk: Desk, found: &Found) -> AnyView {
     let entries: Vec<_> = found
         .articles
         .iter()
-        .map(|article| entry(desk, article, None))
+        .map(|article| entry(desk, article, false))
         .collect();
     let mut count = found.total.to_string();
     count.push_str(if found.total == 1 { " article" } else { " articles" });

@@ -9,7 +9,7 @@ use crate::{
         StreamId,
         literature::{Address, ResearchStream},
     },
-    ui::{browser, erase::Erase, icons},
+    ui::{browser, confirm, erase::Erase, icons},
 };
 
 /// The query that is on the screen, as a new stream.
@@ -110,11 +110,7 @@ pub fn dialog(desk: Desk) -> AnyView {
         sure.set(false);
         browser::show_modal(&dialog);
     });
-    let close = move || {
-        if let Some(dialog) = dialog.get_untracked() {
-            dialog.close();
-        }
-    };
+    let close = move || confirm::close(dialog);
     let keep = move |event: ev::SubmitEvent| {
         event.prevent_default();
         let Some((mut stream, is_new)) = desk.written.get_untracked() else {
@@ -186,15 +182,14 @@ pub fn dialog(desk: Desk) -> AnyView {
             <form on:submit=keep>
                 <h2 id="stream-title">{heading}</h2>
                 <label for="stream-name">"Name"</label>
-                <input node_ref=name id="stream-name" required maxlength="200" dir="auto" autocomplete="off"/>
+                <input node_ref=name id="stream-name" required dir="auto" autocomplete="off"/>
                 <label for="stream-query">"Query"</label>
-                <input node_ref=query id="stream-query" required maxlength="2000" dir="auto" autocomplete="off"/>
+                <input node_ref=query id="stream-query" required dir="auto" autocomplete="off"/>
                 <label for="stream-instructions">"What the assistant is to mind there"</label>
                 <textarea
                     node_ref=instructions
                     id="stream-instructions"
                     rows="4"
-                    maxlength="4000"
                     dir="auto"
                     placeholder="Such as: prefer randomised trials, and name the sample size."
                 ></textarea>

@@ -26,6 +26,7 @@ mod shelf;
 #[cfg(test)]
 mod story;
 mod thought;
+mod wishes;
 
 use leptos::prelude::*;
 
@@ -34,12 +35,13 @@ use self::{
     outbox::{Outbox, Settled},
     reruns::Reruns,
     session::{Change, Session},
+    wishes::Wishes,
 };
 pub use self::{
     link::Status,
     list_rows::ListRow,
     older::Older,
-    outbox::{Extras, Underway},
+    outbox::Underway,
     part::{PartKind, PartRow},
     rows::{AnswerRow, ConversationView, LostRow, Offers, Phase, Row, RunView, Siblings, UserRow},
 };
@@ -78,13 +80,15 @@ pub struct Live {
     pub visible: RwSignal<bool>,
     /// Messages that could not be sent: where, and what to tell the person. The text is in the drafts.
     pub unsent: RwSignal<Vec<(Place, String)>>,
+    /// What is wanted of the next message.
+    pub wishes: Wishes,
     pub toasts: Toasts,
     /// What was made last for the panel, of all that came with the stream, and in which conversation.
     pub made: RwSignal<Option<(ConversationId, PayloadRef)>>,
     /// Counts the times that something of what a person has set for themselves became another one.
     pub settings_changes: RwSignal<u32>,
-    /// Where the person was before this place.
-    pub came_from: RwSignal<Place>,
+    /// The address of the page that the person was on before this one.
+    pub came_from: RwSignal<String>,
     /// Goes to a place; with `true` in place of the one in the browser's history.
     go: Callback<(Place, bool)>,
 }
@@ -168,10 +172,11 @@ impl Live {
             opened: StoredValue::new(page.opened),
             visible: RwSignal::new(true),
             unsent: RwSignal::default(),
+            wishes: Wishes::new(),
             toasts: Toasts::new(),
             made: RwSignal::default(),
             settings_changes: RwSignal::new(0),
-            came_from: RwSignal::new(Place::New),
+            came_from: RwSignal::new(Place::New.path()),
             go,
         };
         // A list that could not be read is asked for again as soon as the stream stands.

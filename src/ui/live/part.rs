@@ -1,7 +1,7 @@
-//! A part of an answer: its text is read as Markdown when it is first shown, not while it streams in unseen.
+//! A part of an answer, and how much of it is painted.
 
 use std::sync::{
-    Arc, Mutex, PoisonError,
+    Arc,
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
@@ -10,7 +10,7 @@ use leptos::prelude::*;
 use super::{rows::set, thought::latest_thought};
 use crate::{
     protocol::{PayloadRef, Piece, PieceKind, ToolCall},
-    ui::markdown::MarkdownState,
+    ui::markdown::Prose,
 };
 
 /// One piece of an answer: a part, or a text with what continues it.
@@ -37,59 +37,6 @@ pub enum PartKind {
     Tool(ArcRwSignal<ToolCall>),
     /// Something for the panel.
     Payload(PayloadRef),
-}
-
-/// A text that may be on the screen. Clones are the same text.
-#[derive(Clone, Debug)]
-pub struct Prose(Arc<Mutex<State>>);
-
-#[derive(Debug)]
-enum State {
-    Unseen { text: String, ended: bool },
-    Seen(MarkdownState),
-}
-
-impl Prose {
-    /// Begins with what there is. With `ended`, that is all, as far as is known.
-    pub fn new(text: String, ended: bool) -> Self {
-        Self(Arc::new(Mutex::new(State::Unseen { text, ended })))
-    }
-
-    /// Adds what came.
-    pub fn append(&self, more: &str) {
-        self.with(|state| match state {
-            State::Unseen { text, ended } => {
-                text.push_str(more);
-                *ended = false;
-            }
-            State::Seen(markdown) => markdown.append(more),
-        });
-    }
-
-    /// Nothing more will come.
-    pub fn finish(&self) {
-        self.with(|state| match state {
-            State::Unseen { ended, .. } => *ended = true,
-            State::Seen(markdown) => markdown.finish(),
-        });
-    }
-
-    /// It is shown from now on.
-    pub fn show(&self) -> MarkdownState {
-        self.with(|state| {
-            let markdown = match state {
-                State::Unseen { text, ended: true } => MarkdownState::finished(text),
-                State::Unseen { text, ended: false } => MarkdownState::new(text),
-                State::Seen(markdown) => markdown.clone(),
-            };
-            *state = State::Seen(markdown.clone());
-            markdown
-        })
-    }
-
-    fn with<T>(&self, run: impl FnOnce(&mut State) -> T) -> T {
-        run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
 }
 
 impl PartRow {

@@ -4,7 +4,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{
     Live, kept,
-    outbox::{Extras, Settled},
+    outbox::{Extras, Sending, Settled},
 };
 use crate::{
     api::{ApiError, error::ErrorCode, rpc},
@@ -18,20 +18,17 @@ const LONGEST_DELAY_MS: f64 = 15_000.0;
 impl Live {
     /// Sends what the person has written where they are. A new conversation begins with it.
     pub fn send(self, from: Place, text: String, model: Option<String>) {
-        self.send_with(from, text, model, Extras::default());
+        self.say(from, text, model, Interaction::default());
     }
 
-    /// Sends a message, whether the person wrote it or not.
+    /// Sends a message, whether the person wrote it or not. What is wanted of the next message is wanted of this one, and what the
+    /// person is looking at goes with it.
     pub fn say(self, from: Place, text: String, model: Option<String>, interaction: Interaction) {
-        let extras = Extras {
+        let mut extras = Extras {
             interaction,
             ..Extras::default()
         };
-        self.send_with(from, text, model, extras);
-    }
-
-    /// The same, with what is wanted besides. What the person is looking at goes with it.
-    pub fn send_with(self, from: Place, text: String, model: Option<String>, mut extras: Extras) {
+        self.wishes.take(from, &mut extras);
         self.unsent
             .update(|unsent| unsent.retain(|(place, _)| *place != from));
         let beside = self.beside.get_untracked();
@@ -161,7 +158,7 @@ impl Live {
             self.toasts.say(error.message.clone());
             return self.flush();
         }
-        drafts::put_back(sending.from, &sending.intent.text);
+        self.put_back(&sending);
         self.unsent
             .update(|unsent| unsent.push((sending.from, error.message.clone())));
         // Takes both back if the stream has brought the message already: it did get through.
@@ -174,6 +171,12 @@ impl Live {
         }
     }
 
+    /// A message is a draft again.
+    fn put_back(self, sending: &Sending) {
+        drafts::put_back(sending.from, &sending.intent.text);
+        self.wishes.put_back(sending);
+    }
+
     /// The person wants a message back that waits for the connection: it is a draft again.
     pub fn take_back(self, id: ConversationId) {
         let Some(sending) = self.with(|state| {
@@ -184,7 +187,7 @@ impl Live {
             return;
         };
         kept::forget(sending.intent.user_message_id);
-        drafts::put_back(sending.from, &sending.intent.text);
+        self.put_back(&sending);
         // Has the box show the draft.
         self.unsent
             .update(|unsent| unsent.retain(|(place, _)| *place != sending.from));

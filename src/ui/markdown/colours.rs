@@ -41,9 +41,11 @@ pub fn colour(block: Block) -> Result<(), NotLoaded> {
             shown.try_set(Some(code));
         }
     };
-    match place.get_untracked() {
-        Some(place) => browser::when_not_selected(&place, show),
-        None => show(),
+    // What was left meanwhile has no place at all, what is not on the page yet an empty one.
+    match place.try_get_untracked() {
+        Some(Some(place)) => browser::when_not_selected(&place, show),
+        Some(None) => show(),
+        None => {}
     }
     Ok(())
 }

@@ -9,10 +9,11 @@ use super::{
     node::{Piece, PieceKind},
     text::Growing,
 };
-use crate::{markdown::number_text, protocol::Source, ui::erase::Erase};
-
-/// What a link to somewhere else must not do: see this page, know where the reader came from, vouch for the target.
-const REL: &str = "noopener noreferrer nofollow";
+use crate::{
+    markdown::number_text,
+    protocol::Source,
+    ui::{REL, erase::Erase},
+};
 
 /// Text that can grow.
 pub fn growing(pieces: &List<Piece>, page: &Page) -> AnyView {

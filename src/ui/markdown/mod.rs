@@ -1,5 +1,6 @@
 //! Markdown on the page: the blocks of [`crate::markdown`] as views that follow a growing text.
 //!
+//! - [`prose`]: a text, shown or not; [`reader`]: what reads it, in a file that is loaded after the page. All below comes in it
 //! - [`state`]: the state of one text; it turns patches into changes of the nodes that they name
 //! - [`node`]: the tree of nodes, a mirror of the blocks in which everything that can grow is a signal
 //! - [`text`]: a text node that follows a growing text
@@ -15,6 +16,8 @@ mod footnotes;
 mod grow;
 mod inlines;
 mod node;
+mod prose;
+mod reader;
 mod scroll;
 mod state;
 mod text;
@@ -24,24 +27,33 @@ mod tests;
 
 use leptos::prelude::*;
 
-pub use self::{blocks::Cited, colours::load_colours, state::MarkdownState};
+pub use self::{
+    blocks::Cited,
+    colours::load_colours,
+    prose::Prose,
+    reader::{Reader, Reading, load_markdown},
+};
+use super::erase::Erase;
 
-/// Shows a text, finished or growing.
+/// Shows a text, finished or growing; until what reads it is here, the text as it was written.
 ///
 /// `prefix` begins the ids of its footnotes and must be unique on the page and the same on the server and in the
 /// browser: the id of the message, say.
 #[component]
 pub fn MarkdownView(
-    state: MarkdownState,
+    prose: Prose,
     #[prop(into)] prefix: String,
     /// The sources that it may cite, by their numbers.
     #[prop(optional_no_strip)]
     cited: Option<Cited>,
 ) -> impl IntoView {
-    let page = blocks::Page {
-        prefix: prefix.into(),
-        footnotes: state.footnotes(),
-        cited,
+    let reading = expect_context::<Reading>();
+    if let Some(reader) = reading.now() {
+        return prose.read(reader).view(prefix, cited);
+    }
+    let view = move || match reading.tracked() {
+        Some(reader) => prose.read(reader).view(prefix.clone(), cited.clone()),
+        None => view! { <div class="md"><div class="md-html">{prose.plain()}</div></div> }.erase(),
     };
-    view! { <div class="md">{blocks::all(state.blocks(), &page)}</div> }
+    view.erase()
 }

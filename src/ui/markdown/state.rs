@@ -1,23 +1,28 @@
 //! The state of one text on the page.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use leptos::prelude::*;
 
 use super::{
+    blocks::{self, Cited, Page},
     footnotes::Footnotes,
     node::{self, Maker, Nodes},
+    prose::Read,
 };
-use crate::markdown::{Document, Patch, parse};
+use crate::{
+    markdown::{Document, Patch, parse},
+    ui::erase::Erase,
+};
 
 /// A Markdown text and the nodes that show it.
 ///
-/// Clones are the same state. It belongs to nobody's reactive owner: a text goes on growing while nothing shows it.
-#[derive(Clone, Debug)]
+/// It belongs to nobody's reactive owner: a text goes on growing while nothing shows it.
+#[derive(Debug)]
 pub struct MarkdownState {
-    nodes: Nodes,
+    pub(super) nodes: Nodes,
     footnotes: ArcRwSignal<Footnotes>,
-    source: Arc<Mutex<Source>>,
+    source: Mutex<Source>,
 }
 
 #[derive(Debug)]
@@ -60,16 +65,36 @@ impl MarkdownState {
         MarkdownState {
             nodes: Nodes::new(Vec::new()),
             footnotes: ArcRwSignal::default(),
-            source: Arc::new(Mutex::new(Source {
+            source: Mutex::new(Source {
                 maker: Maker::default(),
                 text,
-            })),
+            }),
         }
     }
 
+    fn follow(&self, maker: &mut Maker, patches: &[Patch]) {
+        for patch in patches {
+            maker.apply(&self.nodes, patch);
+        }
+    }
+
+    fn link_footnotes(&self) {
+        let mut footnotes = Footnotes::default();
+        node::footnotes(&self.nodes, &mut footnotes);
+        if self.footnotes.with_untracked(|old| *old != footnotes) {
+            self.footnotes.set(footnotes);
+        }
+    }
+
+    fn with_source<T>(&self, run: impl FnOnce(&mut Source) -> T) -> T {
+        run(&mut self.source.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Read for MarkdownState {
     /// Adds what came. The page changes where the text did; each call costs as much as the open end of the text is
     /// long, so what comes within a frame is best added at once.
-    pub fn append(&self, text: &str) {
+    fn append(&self, text: &str) {
         if text.is_empty() {
             return;
         }
@@ -92,7 +117,7 @@ impl MarkdownState {
     }
 
     /// Nothing more will come: shows the end of the text as it really is, and links its footnotes.
-    pub fn finish(&self) {
+    fn finish(&self) {
         self.with_source(|Source { maker, text }| {
             *text = match std::mem::replace(text, Text::Whole(String::new())) {
                 Text::Growing(mut document) => {
@@ -106,29 +131,12 @@ impl MarkdownState {
         });
     }
 
-    fn follow(&self, maker: &mut Maker, patches: &[Patch]) {
-        for patch in patches {
-            maker.apply(&self.nodes, patch);
-        }
-    }
-
-    fn link_footnotes(&self) {
-        let mut footnotes = Footnotes::default();
-        node::footnotes(&self.nodes, &mut footnotes);
-        if self.footnotes.with_untracked(|old| *old != footnotes) {
-            self.footnotes.set(footnotes);
-        }
-    }
-
-    fn with_source<T>(&self, run: impl FnOnce(&mut Source) -> T) -> T {
-        run(&mut self.source.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    pub(super) fn blocks(&self) -> &Nodes {
-        &self.nodes
-    }
-
-    pub(super) fn footnotes(&self) -> ArcRwSignal<Footnotes> {
-        self.footnotes.clone()
+    fn view(&self, prefix: String, cited: Option<Cited>) -> AnyView {
+        let page = Page {
+            prefix: prefix.into(),
+            footnotes: self.footnotes.clone(),
+            cited,
+        };
+        view! { <div class="md" data-lazy="markdown">{blocks::all(&self.nodes, &page)}</div> }.erase()
     }
 }

@@ -37,10 +37,13 @@ pub fn verdict(panel: Panel, shown: &Shown, handler: &Handler, proposal: Arc<Pan
         };
         let proposal = proposal.clone();
         let counts = move || {
-            // The buttons go away.
-            browser::focus_selector(".panel-body");
+            // Something else may be shown by now, and the page that would do it may be gone.
+            if !waits.is_disposed() {
+                // The buttons go away.
+                browser::focus_selector(".panel-body");
+            }
             if let Some(does) = does {
-                does.run(proposal);
+                does.try_run(proposal);
             }
         };
         let over = move || {

@@ -3,7 +3,7 @@
 use leptos::{ev, prelude::*};
 
 use super::{Panel, handlers::Handler};
-use crate::ui::{browser, erase::Erase};
+use crate::ui::{browser, erase::Erase, tray::use_tray};
 
 /// The narrowest that it can be.
 const LEAST: u32 = 320;
@@ -12,13 +12,16 @@ const OTHERS: u32 = 280 + 352;
 /// How far an arrow moves the edge.
 const STEP: u32 = 32;
 
-/// The widest that it can be now.
-fn most() -> u32 {
-    browser::viewport_width().saturating_sub(OTHERS).max(LEAST)
-}
-
-fn within(width: u32) -> u32 {
-    width.clamp(LEAST, most())
+/// The widest that it can be now, beside the list and a page that has its tray or is the conversation itself.
+fn widest(panel: Panel) -> u32 {
+    let beside = if panel.live.page.get().has_tray() {
+        use_tray().width()
+    } else {
+        0
+    };
+    browser::viewport_width()
+        .saturating_sub(OTHERS + beside)
+        .max(LEAST)
 }
 
 fn key(handler: &Handler) -> String {
@@ -34,6 +37,8 @@ pub fn separator(panel: Panel, handler: Handler) -> AnyView {
         let pixels = [&width.get().to_string(), "px"].concat();
         browser::set_style("panel", "--panel-width", &pixels);
     });
+    let most = move || untrack(|| widest(panel));
+    let within = move |width: u32| width.clamp(LEAST, most());
     let keep = move || browser::store(&key(&handler), Some(&width.get_untracked().to_string()));
     let pressed = move |event: ev::KeyboardEvent| {
         let now = within(width.get_untracked());
@@ -48,20 +53,24 @@ pub fn separator(panel: Panel, handler: Handler) -> AnyView {
         width.set(within(new));
         keep();
     };
-    let dragged = RwSignal::new(false);
+    // While it is dragged: where the panel's other edge is, which may be that of a tray and not the window's.
+    let dragged = RwSignal::new(None::<i32>);
     let taken = move |event: ev::PointerEvent| {
         browser::capture_pointer(&event);
-        dragged.set(true);
+        dragged.set(
+            i32::try_from(within(width.get_untracked()))
+                .ok()
+                .map(|width| event.client_x() + width),
+        );
     };
     let moved = move |event: ev::PointerEvent| {
-        if dragged.get_untracked() {
-            let left = u32::try_from(event.client_x()).unwrap_or(0);
-            width.set(within(browser::viewport_width().saturating_sub(left)));
+        if let Some(right) = dragged.get_untracked() {
+            width.set(within(u32::try_from(right - event.client_x()).unwrap_or(0)));
         }
     };
     let let_go = move |_: ev::PointerEvent| {
-        if dragged.get_untracked() {
-            dragged.set(false);
+        if dragged.get_untracked().is_some() {
+            dragged.set(None);
             keep();
         }
     };
@@ -75,7 +84,7 @@ pub fn separator(panel: Panel, handler: Handler) -> AnyView {
             view! {
                 <div
                     class="panel-edge"
-                    class:dragged=move || dragged.get()
+                    class:dragged=move || dragged.get().is_some()
                     role="separator"
                     tabindex="0"
                     aria-orientation="vertical"

@@ -4,16 +4,19 @@ use std::cmp::Reverse;
 
 use leptos::prelude::*;
 
-use super::{
-    confirm::{Confirm, Question},
-    heading,
-    state::Settings,
-    time,
-};
+use super::{heading, state::Settings};
 use crate::{
     api::personal,
     protocol::{Memory, MemoryId, sorted},
-    ui::{browser, each::Each, erase::Erase, icons, when::When},
+    ui::{
+        browser,
+        clock::Time,
+        confirm::{Confirm, Question},
+        each::Each,
+        erase::Erase,
+        icons,
+        when::When,
+    },
 };
 
 /// More than these are not seen at a glance.
@@ -43,10 +46,12 @@ pub fn section(settings: Settings, confirm: Confirm) -> AnyView {
     let forget_all = move |_| {
         confirm.ask(Question {
             title: "Forget everything?".into(),
-            text: "All that the assistant remembers about you will be gone for good.",
+            text: "All that the assistant remembers about you will be gone for good.".into(),
             button: "Forget everything",
-            act: Callback::new(move |()| memories.forget_all()),
-            next: "#settings-memories",
+            act: Callback::new(move |()| {
+                memories.forget_all();
+                browser::focus_selector("#settings-memories");
+            }),
         });
     };
     view! {
@@ -146,7 +151,7 @@ fn row(memories: Memories, memory: Memory) -> AnyView {
         <li id=element_id(id) class="settings-row" class:settings-gone=is_gone>
             <div class="settings-what">
                 <p dir="auto">{memory.text}</p>
-                <p class="settings-facts">{time(memory.created_at)}</p>
+                <p class="settings-facts"><Time at=memory.created_at/></p>
             </div>
             {button}
         </li>

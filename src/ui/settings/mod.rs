@@ -2,9 +2,7 @@
 //!
 //! - [`state`]: what is known of it, and keeping that true
 //! - [`instructions`], [`memories`], [`tokens`]: its sections
-//! - [`confirm`]: asking before something is gone for good
 
-mod confirm;
 mod instructions;
 mod memories;
 mod state;
@@ -14,18 +12,16 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
-use self::{
-    confirm::Confirm,
-    state::{Phase, Settings},
-};
+use self::state::{Phase, Settings};
 use super::{
     browser,
+    confirm::Confirm,
     erase::Erase,
     icons,
     lazy::{Code, NotLoaded, lazy},
-    live::{Live, use_live},
+    live::Live,
 };
-use crate::protocol::{Json, Timestamp};
+use crate::protocol::Json;
 
 /// What the page came with, if this is where it began: a [`Personal`](crate::protocol::Personal) that only this page reads.
 #[derive(Clone)]
@@ -62,7 +58,7 @@ fn page(live: Live) -> AnyView {
     view! {
         <div id="settings" class="settings" data-lazy="settings" role="region" aria-label="Settings" tabindex="-1">
             <div class="settings-page">
-                <a class="button button-quiet settings-back" href=move || live.came_from.get().path()>
+                <a class="button button-quiet settings-back" href=move || live.came_from.get()>
                     {icons::previous()}
                     "Back"
                 </a>
@@ -95,10 +91,4 @@ fn heading(id: &'static str, title: &'static str, text: &'static str) -> AnyView
         <p class="settings-about">{text}</p>
     }
     .erase()
-}
-
-/// A time: first as the server writes it, then as the person does.
-fn time(at: Timestamp) -> AnyView {
-    let clock = use_live().clock;
-    view! { <time datetime=at.rfc3339()>{move || clock.get().time(at)}</time> }.erase()
 }

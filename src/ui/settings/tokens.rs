@@ -2,16 +2,19 @@
 
 use leptos::{ev, html, prelude::*, task::spawn_local};
 
-use super::{
-    confirm::{Confirm, Question},
-    heading,
-    state::Settings,
-    time,
-};
+use super::{heading, state::Settings};
 use crate::{
     api::personal,
     protocol::{ApiToken, TokenId},
-    ui::{browser, copy::CopyButton, each::Each, erase::Erase, when::When},
+    ui::{
+        browser,
+        clock::Time,
+        confirm::{Confirm, Question},
+        copy::CopyButton,
+        each::Each,
+        erase::Erase,
+        when::When,
+    },
 };
 
 /// How long a token may last: what is said of it, and the days; no days are no end.
@@ -75,7 +78,6 @@ pub fn section(settings: Settings, confirm: Confirm) -> AnyView {
                     <input
                         node_ref=tokens.name
                         class="settings-input"
-                        maxlength="200"
                         autocomplete="off"
                         required
                         placeholder="What will use it"
@@ -125,12 +127,12 @@ fn row(settings: Settings, confirm: Confirm, token: ApiToken) -> AnyView {
         })
     });
     let used = move || match last_used.get() {
-        Some(at) => view! { "last used " {time(at)} }.erase(),
+        Some(at) => view! { "last used " <Time at/> }.erase(),
         None => "not used yet".into_any(),
     };
     let end = match token.expires_at {
-        Some(at) if token.has_expired(browser::now()) => view! { "expired " {time(at)} }.erase(),
-        Some(at) => view! { "expires " {time(at)} }.erase(),
+        Some(at) if token.has_expired(browser::now()) => view! { "expired " <Time at/> }.erase(),
+        Some(at) => view! { "expires " <Time at/> }.erase(),
         None => "does not expire".into_any(),
     };
     let name = ["Revoke “", &token.name, "”"].concat();
@@ -138,10 +140,12 @@ fn row(settings: Settings, confirm: Confirm, token: ApiToken) -> AnyView {
     let revoke = move |_| {
         confirm.ask(Question {
             title: title.clone(),
-            text: "Whatever uses this token is shut out at once. That can’t be undone.",
+            text: "Whatever uses this token is shut out at once. That can’t be undone.".into(),
             button: "Revoke",
-            act: Callback::new(move |()| revoke(settings, id)),
-            next: "#settings-tokens",
+            act: Callback::new(move |()| {
+                revoke(settings, id);
+                browser::focus_selector("#settings-tokens");
+            }),
         });
     };
     view! {
@@ -150,7 +154,7 @@ fn row(settings: Settings, confirm: Confirm, token: ApiToken) -> AnyView {
                 <p dir="auto">{token.name}</p>
                 <p class="settings-facts">
                     <code>{token.beginning} "…"</code>
-                    <span>"made " {time(token.created_at)}</span>
+                    <span>"made " <Time at=token.created_at/></span>
                     <span>{used}</span>
                     <span>{end}</span>
                 </p>

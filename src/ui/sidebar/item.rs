@@ -91,7 +91,7 @@ fn Entry(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoV
                 class="icon-button"
                 aria-label=delete_name
                 title="Delete"
-                on:click=move |_| deletion.ask(id, title.get_untracked())
+                on:click=move |_| deletion.ask(id, &title.get_untracked())
             >
                 {icons::trash()}
             </button>

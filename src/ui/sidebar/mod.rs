@@ -10,7 +10,7 @@ pub use self::item::link_selector;
 use self::{groups::by_day, item::Item};
 use super::{
     browser,
-    delete::DeleteDialog,
+    delete::Deletion,
     each::Each,
     erase::Erase,
     icons,
@@ -85,7 +85,7 @@ pub fn Sidebar() -> impl IntoView {
                 {icons::gear()} "Settings"
             </a>
             // In here, so that the drawer stays open below it.
-            <DeleteDialog/>
+            {expect_context::<Deletion>().dialog()}
         </nav>
     }
 }

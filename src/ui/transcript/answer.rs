@@ -105,7 +105,8 @@ fn show_part(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) ->
                         .cloned()
                 })
             });
-            view! { <div class="prose"><MarkdownView state=part.prose.show() prefix cited=Some(cited)/></div> }.erase()
+            view! { <div class="prose"><MarkdownView prose=part.prose prefix cited=Some(cited)/></div> }
+                .erase()
         }
         PartKind::Payload(payload) => payload_card(conversation_id, payload),
         PartKind::Tool(call) => {

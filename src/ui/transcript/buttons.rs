@@ -1,12 +1,13 @@
 //! The actions that an answer suggests, as buttons. The code comes with that of the other things that an answer offers.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 
 use crate::{
     protocol::{ActionHandler, ActionStyle, ConversationId, Interaction, MessageId, SuggestedAction},
     ui::{
         actions::{self, Pressed},
         browser,
+        confirm::{Confirm, Question},
         erase::Erase,
         icons,
         live::{Live, Offers, use_live},
@@ -27,8 +28,7 @@ pub fn buttons(
     let live = use_live();
     let (page, panel) = (use_page(), use_panel());
     let known = page.clone();
-    // What can't be undone is asked about first.
-    let asked = RwSignal::new(None::<Numbered>);
+    let confirm = Confirm::new();
     let perform = Callback::new(move |(index, action): Numbered| {
         if action.handler == ActionHandler::Server {
             return send(live, conversation_id, action);
@@ -49,7 +49,14 @@ pub fn buttons(
     });
     let press = Callback::new(move |(index, action): Numbered| {
         if action.style == ActionStyle::Warning {
-            asked.set(Some((index, action)));
+            // It can't be undone.
+            confirm.ask(Question {
+                title: action.label.clone(),
+                text: "This may not be possible to undo. The model has suggested it: make sure that you want it."
+                    .into(),
+                button: "Go ahead",
+                act: Callback::new(move |()| perform.run((index, action.clone()))),
+            });
         } else {
             perform.run((index, action));
         }
@@ -69,7 +76,7 @@ pub fn buttons(
         <div class="suggestions actions needs-script" role="group" aria-label="Actions" data-lazy="suggestions">
             {shown}
         </div>
-        {confirmation(asked, perform)}
+        {confirm.dialog()}
     }
     .erase()
 }
@@ -126,42 +133,6 @@ fn button(index: usize, action: &SuggestedAction, taken: Memo<bool>, press: Call
             <span dir="auto">{action.label.clone()}</span>
             {done}
         </button>
-    }
-    .erase()
-}
-
-/// Asks before something that can't be undone. The browser puts the focus back when the dialog closes.
-fn confirmation(asked: RwSignal<Option<Numbered>>, perform: Callback<Numbered>) -> AnyView {
-    let dialog = NodeRef::<html::Dialog>::new();
-    Effect::new(move |_| {
-        if let (Some(dialog), true) = (dialog.get(), asked.with(Option::is_some)) {
-            browser::show_modal(&dialog);
-        }
-    });
-    let label = move || asked.with(|asked| asked.as_ref().map(|(_, action)| action.label.clone()));
-    let confirmed = StoredValue::new(false);
-    let closed = move |_| {
-        let action = asked.get_untracked();
-        asked.set(None);
-        // Only once the focus is back: what is done may move it.
-        if let (true, Some(action)) = (confirmed.get_value(), action) {
-            confirmed.set_value(false);
-            perform.run(action);
-        }
-    };
-    view! {
-        <dialog node_ref=dialog class="dialog" aria-label="Confirm the action" on:close=closed>
-            <form method="dialog">
-                <h2 dir="auto">{label}</h2>
-                <p>"This may not be possible to undo. The model has suggested it: make sure that you want it."</p>
-                <div class="dialog-actions">
-                    <button class="button" autofocus>"Cancel"</button>
-                    <button class="button button-danger" on:click=move |_| confirmed.set_value(true)>
-                        "Go ahead"
-                    </button>
-                </div>
-            </form>
-        </dialog>
     }
     .erase()
 }

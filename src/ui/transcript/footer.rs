@@ -2,11 +2,11 @@
 
 use leptos::{html, prelude::*};
 
-use super::Time;
 use crate::{
     protocol::{AssistantMessage, ConversationId, Message, MessageId, RunStatus, Transcript},
     ui::{
         browser,
+        clock::Time,
         copy::CopyButton,
         diagnostics,
         erase::Erase,

@@ -2,14 +2,15 @@
 
 use leptos::prelude::*;
 
-use super::{Time, icons};
+use super::icons;
 use crate::{
     protocol::{AssistantMessage, Message, MessageBody, Piece, PieceKind},
     ui::{
+        clock::Time,
         copy::CopyButton,
         erase::Erase,
         live::LostRow,
-        markdown::{MarkdownState, MarkdownView},
+        markdown::{MarkdownView, Prose},
     },
 };
 
@@ -77,7 +78,7 @@ fn answer(message: &Message, assistant: &AssistantMessage) -> AnyView {
             let output = call.output.clone().unwrap_or_default();
             return view! { <div class="tool"><p>{call.label.clone()}</p><pre tabindex="0">{output}</pre></div> }.erase();
         }
-        let text = view! { <MarkdownView state=MarkdownState::finished(&piece.texts.concat()) prefix/> };
+        let text = view! { <MarkdownView prose=Prose::finished(&piece.texts.concat()) prefix/> };
         if piece.kind == PieceKind::Thinking {
             view! {
                 <details class="trace fold" open>

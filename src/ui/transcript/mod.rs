@@ -21,6 +21,7 @@ use leptos::{html, prelude::*};
 use self::{answer::Answer, footer::Stepped, older::OlderMessages, scroll::Follower};
 use super::{
     browser,
+    clock::Time,
     copy::CopyButton,
     drafts,
     each::Each,
@@ -31,7 +32,7 @@ use super::{
     place::Place,
     when::When,
 };
-use crate::protocol::{ConversationId, Interaction, MessageId, RunStatus, Timestamp};
+use crate::protocol::{ConversationId, Interaction, MessageId, RunStatus};
 
 /// A conversation, or why it is not there.
 #[component]
@@ -240,11 +241,4 @@ fn how_said(interaction: Interaction) -> Option<AnyView> {
     };
     let words = ["Button: ", &action].concat();
     Some(view! { <span class="how-said">{words}</span> }.erase())
-}
-
-/// A time: first as the server writes it, then as the person does.
-#[component]
-fn Time(at: Timestamp) -> impl IntoView {
-    let clock = use_live().clock;
-    view! { <time datetime=at.rfc3339()>{move || clock.get().time(at)}</time> }
 }

@@ -8,6 +8,7 @@ use super::buttons::buttons;
 use crate::{
     protocol::{ConversationId, Interaction, MessageId, Source, SuggestedValue},
     ui::{
+        REL,
         erase::Erase,
         icons,
         lazy::{Code, NotLoaded, lazy_part},
@@ -106,7 +107,7 @@ pub fn list(sources: Vec<Source>) -> Result<Code, NotLoaded> {
             let host = url.split('/').nth(2).unwrap_or_default().to_owned();
             view! {
                 <li value=number>
-                    <a href=url target="_blank" rel="noopener noreferrer nofollow">{title}</a>
+                    <a href=url target="_blank" rel=REL>{title}</a>
                     " "
                     <span class="source-host">{host}</span>
                 </li>

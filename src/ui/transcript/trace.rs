@@ -166,7 +166,7 @@ fn thought(part: PartRow, prefix: String, open: RwSignal<bool>) -> AnyView {
     let seen = Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(!live) || open.get());
     view! {
         <div class="thinking-text">
-            {move || seen.get().then(|| view! { <MarkdownView state=prose.show() prefix=prefix.clone()/> })}
+            {move || seen.get().then(|| view! { <MarkdownView prose=prose.clone() prefix=prefix.clone()/> })}
         </div>
     }
     .erase()

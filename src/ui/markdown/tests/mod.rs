@@ -3,13 +3,14 @@
 use leptos::prelude::*;
 
 use super::{
-    MarkdownState,
     grow::{List, Text},
     node::{Kind, Node},
+    prose::Read,
+    state::MarkdownState,
 };
 
 fn node(state: &MarkdownState, index: usize) -> Node {
-    state.blocks().get(index).expect("there is such a block")
+    state.nodes.get(index).expect("there is such a block")
 }
 
 fn item_keys(state: &MarkdownState, index: usize) -> Vec<u64> {

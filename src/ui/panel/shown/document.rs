@@ -10,7 +10,7 @@ use crate::{
     ui::{
         copy::CopyButton,
         erase::Erase,
-        markdown::{MarkdownState, MarkdownView},
+        markdown::{MarkdownView, Prose},
     },
 };
 
@@ -89,8 +89,7 @@ fn text(text: &str) -> AnyView {
     if text.trim().is_empty() {
         return nothing("There is no text.");
     }
-    view! { <div class="prose"><MarkdownView state=MarkdownState::finished(text) prefix="panel-text"/></div> }
-        .erase()
+    view! { <div class="prose"><MarkdownView prose=Prose::finished(text) prefix="panel-text"/></div> }.erase()
 }
 
 fn changes(lines: &[DiffLine]) -> AnyView {

@@ -12,11 +12,8 @@ use leptos::prelude::*;
 
 use crate::{
     protocol::panel::{PanelBody, PanelView},
-    ui::{browser, erase::Erase},
+    ui::{REL, browser, erase::Erase},
 };
-
-/// What links of others get: they are not told where one comes from.
-const REL: &str = "noopener noreferrer nofollow";
 
 /// A payload.
 pub fn body(view: &PanelView) -> AnyView {

@@ -7,7 +7,7 @@ use crate::{
     ui::{
         copy::CopyButton,
         erase::Erase,
-        markdown::{MarkdownState, MarkdownView},
+        markdown::{MarkdownView, Prose},
     },
 };
 
@@ -16,8 +16,8 @@ use crate::{
 pub fn query(suggestion: &QuerySuggestion) -> AnyView {
     let copied = suggestion.query.clone();
     let explanation = suggestion.explanation.as_deref().map(|text| {
-        let state = MarkdownState::finished(text);
-        view! { <div class="prose"><MarkdownView state prefix="panel-query"/></div> }
+        let prose = Prose::finished(text);
+        view! { <div class="prose"><MarkdownView prose prefix="panel-query"/></div> }
     });
     view! {
         <div class="tool-text">

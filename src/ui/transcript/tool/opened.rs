@@ -8,7 +8,7 @@ use crate::{
         copy::CopyButton,
         erase::Erase,
         highlight::coloured,
-        markdown::{MarkdownState, MarkdownView},
+        markdown::{MarkdownView, Prose},
     },
 };
 
@@ -108,17 +108,44 @@ fn title(name: &str) -> String {
 /// A table as a table, JSON in colours, anything else as it is.
 fn result(given: String, prefix: String) -> AnyView {
     if is_table(&given) {
-        return view! { <MarkdownView state=MarkdownState::finished(&given) prefix/> }.erase();
+        return table(given, prefix);
     }
     let is_json = given.trim_start().starts_with(['{', '[']) && given.trim_end().ends_with(['}', ']']);
     text(given, if is_json { "json".into() } else { String::new() })
 }
 
+/// Whether a text is a Markdown table and nothing else: in anything longer, what looks like one may be part of a page or a log.
 fn is_table(text: &str) -> bool {
-    let mut lines = text.lines().skip_while(|line| !line.starts_with('|')).skip(1);
-    lines
-        .next()
-        .is_some_and(|line| line.starts_with("|-") || line.starts_with("| -") || line.starts_with("|:"))
+    let mut lines = text.trim().lines().map(str::trim);
+    let is_row = |line: &str| line.len() > 1 && line.starts_with('|');
+    let is_rule = |line: &str| is_row(line) && line.contains('-') && line.chars().all(|c| "|-: ".contains(c));
+    lines.next().is_some_and(is_row) && lines.next().is_some_and(is_rule) && lines.all(is_row)
+}
+
+/// A table, its first rows at first.
+fn table(given: String, prefix: String) -> AnyView {
+    let all = RwSignal::new(given.len() <= SHOWN_AT_FIRST);
+    let beginning = given[..given.floor_char_boundary(SHOWN_AT_FIRST)]
+        .rfind('\n')
+        .unwrap_or(given.len());
+    let (shown, copied) = (given.clone(), given);
+    let rows = move || {
+        let shown = if all.get() { &shown } else { &shown[..beginning] };
+        view! { <MarkdownView prose=Prose::finished(shown) prefix=prefix.clone()/> }
+    };
+    view! {
+        <div class="tool-text">{rows} <CopyButton name="Copy" text=move || copied.clone()/></div>
+        {show_all(all)}
+    }
+    .erase()
+}
+
+fn show_all(all: RwSignal<bool>) -> impl IntoView {
+    move || {
+        (!all.get()).then(|| view! {
+            <button type="button" class="button button-quiet" on:click=move |_| all.set(true)>"Show all"</button>
+        })
+    }
 }
 
 /// A text in which every character counts, its beginning at first.
@@ -135,9 +162,7 @@ fn text(text: String, language: String) -> AnyView {
             <pre tabindex="0"><code>{code}</code></pre>
             <CopyButton name="Copy" text=move || copied.clone()/>
         </div>
-        {move || (!all.get()).then(|| view! {
-            <button type="button" class="button button-quiet" on:click=move |_| all.set(true)>"Show all"</button>
-        })}
+        {show_all(all)}
     }
     .erase()
 }
@@ -190,6 +215,23 @@ mod tests {
                 part("Asked", "{\n  \"language\": \"Rust\"\n}", "json"),
             ]
         );
+    }
+
+    #[test]
+    fn only_what_is_all_table_is_shown_as_one() {
+        for table in ["| a | b |\n|---|:-:|\n| 1 | 2 |\n", "\n|a|\n|-|"] {
+            assert!(is_table(table), "{table}");
+        }
+        for text in [
+            "",
+            "|",
+            "| a |",
+            "text\n| a |\n|---|",
+            "| a |\n|---|\n| 1 |\n\n# log",
+            "| a |\n| b |",
+        ] {
+            assert!(!is_table(text), "{text}");
+        }
     }
 
     #[test]

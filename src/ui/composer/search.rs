@@ -1,0 +1,26 @@
+//! The globe: the model is to search the web.
+
+use leptos::prelude::*;
+
+use crate::ui::{icons, live::use_live, models::Models, when::When};
+
+/// Has the web searched for the next message, where anything can search it.
+#[component]
+pub fn SearchToggle() -> impl IntoView {
+    let live = use_live();
+    let models = expect_context::<Models>();
+    view! {
+        <When when=move || models.list.with(|list| list.can_search)>
+            <button
+                type="button"
+                class="icon-button needs-script"
+                aria-label="Search the web for the next message"
+                title="Search the web for the next message"
+                aria-pressed=move || live.wishes.searches(live.place.get()).to_string()
+                on:click=move |_| live.wishes.turn_search(live.place.get_untracked())
+            >
+                {icons::globe()}
+            </button>
+        </When>
+    }
+}

@@ -1,0 +1,86 @@
+//! Asking before something is gone for good.
+
+use leptos::{html, prelude::*};
+
+use super::{browser, erase::Erase};
+
+/// What the person is asked.
+#[derive(Clone)]
+pub struct Question {
+    pub title: String,
+    pub text: String,
+    /// What is pressed to do it.
+    pub button: &'static str,
+    /// Does it. The focus is back where it was by then, perhaps on what goes away with it.
+    pub act: Callback<()>,
+}
+
+/// The one question of a part of the page.
+#[derive(Clone, Copy)]
+pub struct Confirm {
+    asked: RwSignal<Option<Question>>,
+}
+
+impl Confirm {
+    /// Nobody is asked.
+    pub fn new() -> Self {
+        Self {
+            asked: RwSignal::new(None),
+        }
+    }
+
+    pub fn ask(self, question: Question) {
+        self.asked.set(Some(question));
+    }
+
+    /// The question on the screen. The browser puts the focus back to where it was when it is closed.
+    pub fn dialog(self) -> AnyView {
+        let asked = self.asked;
+        let dialog = modal(move || asked.with(Option::is_some));
+        let confirmed = StoredValue::new(false);
+        let closed = move |_| {
+            let question = asked.get_untracked();
+            asked.set(None);
+            if let (true, Some(question)) = (confirmed.get_value(), question) {
+                confirmed.set_value(false);
+                question.act.run(());
+            }
+        };
+        let title = move || asked.with(|asked| asked.as_ref().map(|question| question.title.clone()));
+        let text = move || asked.with(|asked| asked.as_ref().map(|question| question.text.clone()));
+        let button = move || asked.with(|asked| asked.as_ref().map(|question| question.button));
+        view! {
+            <dialog node_ref=dialog class="dialog" aria-label=title on:close=closed>
+                <form method="dialog">
+                    <h2 dir="auto">{title}</h2>
+                    <p dir="auto">{text}</p>
+                    <div class="dialog-actions">
+                        <button class="button" autofocus>"Cancel"</button>
+                        <button class="button button-danger" on:click=move |_| confirmed.set_value(true)>
+                            {button}
+                        </button>
+                    </div>
+                </form>
+            </dialog>
+        }
+        .erase()
+    }
+}
+
+/// A dialog in front of everything, which opens when something is asked.
+pub fn modal(is_asked: impl Fn() -> bool + 'static) -> NodeRef<html::Dialog> {
+    let dialog = NodeRef::<html::Dialog>::new();
+    Effect::new(move |_| {
+        if let (Some(dialog), true) = (dialog.get(), is_asked()) {
+            browser::show_modal(&dialog);
+        }
+    });
+    dialog
+}
+
+/// Closes a dialog. It may be gone with what it was a part of: what the server answers may come late.
+pub fn close(dialog: NodeRef<html::Dialog>) {
+    if let Some(dialog) = dialog.try_get_untracked().flatten() {
+        dialog.close();
+    }
+}

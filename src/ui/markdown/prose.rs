@@ -1,0 +1,95 @@
+//! A text that may be on the screen. It is read as Markdown when it is first shown, not while it streams in unseen.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use leptos::prelude::*;
+
+use super::{Cited, Reader};
+
+/// A text. Clones are the same one.
+///
+/// It belongs to nobody's reactive owner: it goes on growing while nothing shows it.
+#[derive(Clone)]
+pub struct Prose(Arc<Mutex<State>>);
+
+enum State {
+    Unread { text: ArcRwSignal<String>, ended: bool },
+    Read(Arc<dyn Read>),
+}
+
+/// A text that has been read.
+pub trait Read: Send + Sync {
+    /// Adds what came.
+    fn append(&self, more: &str);
+    /// Nothing more will come.
+    fn finish(&self);
+    /// `prefix` and `cited` as [`MarkdownView`](super::MarkdownView) has them.
+    fn view(&self, prefix: String, cited: Option<Cited>) -> AnyView;
+}
+
+impl Prose {
+    /// Begins with what there is. With `ended`, that is all, as far as is known.
+    pub fn new(text: String, ended: bool) -> Self {
+        Self(Arc::new(Mutex::new(State::Unread {
+            text: ArcRwSignal::new(text),
+            ended,
+        })))
+    }
+
+    /// A text of which all is here.
+    pub fn finished(text: &str) -> Self {
+        Self::new(text.to_owned(), true)
+    }
+
+    /// Adds what came.
+    pub fn append(&self, more: &str) {
+        self.with(|state| match state {
+            State::Unread { text, ended } => {
+                text.update(|text| text.push_str(more));
+                *ended = false;
+            }
+            State::Read(read) => read.append(more),
+        });
+    }
+
+    /// Nothing more will come.
+    pub fn finish(&self) {
+        self.with(|state| match state {
+            State::Unread { ended, .. } => *ended = true,
+            State::Read(read) => read.finish(),
+        });
+    }
+
+    /// It is shown from now on.
+    pub(super) fn read(&self, reader: Reader) -> Arc<dyn Read> {
+        self.with(|state| {
+            let read = match state {
+                State::Unread { text, ended } => text.with_untracked(|text| reader(text, *ended)),
+                State::Read(read) => read.clone(),
+            };
+            *state = State::Read(read.clone());
+            read
+        })
+    }
+
+    /// What it says, until it is read.
+    pub(super) fn plain(&self) -> String {
+        self.with(|state| match state {
+            State::Unread { text, .. } => text.get(),
+            State::Read(_) => String::new(),
+        })
+    }
+
+    fn with<T>(&self, run: impl FnOnce(&mut State) -> T) -> T {
+        run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl fmt::Debug for Prose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Prose")
+    }
+}

@@ -1,0 +1,59 @@
+//! What reads Markdown. It weighs as much as a sixth of all the rest and has a file of its own: a new chat is there without
+//! it, and has it before the first answer comes.
+
+use std::sync::Arc;
+
+use leptos::{prelude::*, task::spawn_local, wasm_split::wasm_split};
+
+use super::{prose::Read, state::MarkdownState};
+use crate::ui::{
+    browser,
+    lazy::{NotLoaded, when_here},
+};
+
+/// Reads a text, of which that is all or that may grow.
+pub type Reader = fn(text: &str, ended: bool) -> Arc<dyn Read>;
+
+#[wasm_split(markdown, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
+fn reader() -> Result<Reader, NotLoaded> {
+    Ok(|text, ended| match ended {
+        true => Arc::new(MarkdownState::finished(text)),
+        false => Arc::new(MarkdownState::new(text)),
+    })
+}
+
+/// Loads it, for a page that was rendered with Markdown in it.
+pub async fn load_markdown() -> Result<(), NotLoaded> {
+    Ok(load().await?)
+}
+
+/// What reads Markdown on this page, once it is here.
+#[derive(Clone, Copy)]
+pub struct Reading(RwSignal<Option<Reader>>);
+
+impl Reading {
+    /// It is loaded at once, and again until it is here. The server has it.
+    pub fn begin() -> Self {
+        let reading = Self(RwSignal::new(None));
+        reading.load(1000.0);
+        reading
+    }
+
+    fn load(self, pause_ms: f64) {
+        when_here(Box::pin(reader()), move |result| match result {
+            Ok(reader) => self.0.set(Some(reader)),
+            Err(NotLoaded) => spawn_local(async move {
+                browser::sleep(pause_ms).await;
+                self.load(pause_ms * 2.0);
+            }),
+        });
+    }
+
+    pub(super) fn now(self) -> Option<Reader> {
+        self.0.get_untracked()
+    }
+
+    pub(super) fn tracked(self) -> Option<Reader> {
+        self.0.get()
+    }
+}
