@@ -100,4 +100,4 @@ export type Script = {
   times?: number;
 };
 
-export type Asked = { model: string; messages: { role: string; content: string }[]; temperature?: number; tool_choice?: unknown };
+export type Asked = { model: string; messages: { role: string; content: string }[]; temperature?: number; tool_choice?: { function: { name: string } } };

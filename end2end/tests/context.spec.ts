@@ -132,6 +132,38 @@ test.describe('a forced search', () => {
     await search.click();
     await chat.newChat.click();
     await expect(search, 'it was meant for the other conversation').toHaveAttribute('aria-pressed', 'false');
+    await page.goBack();
+    await expect(search).toHaveAttribute('aria-pressed', 'true');
+  });
+
+  test('comes back with a message that is taken back', async ({ browserLog, chat, page, parlor, upstream }) => {
+    browserLog.allow(/net::ERR_/);
+    await upstream.script({ steps: [{ text: 'Fine.' }] });
+    await chat.open();
+    const search = page.getByRole('button', { name: 'Search the web for the next message' });
+    await expect(search).toBeVisible();
+    await search.click();
+    await parlor.kill();
+    await chat.say('What is new?');
+    await expect(search).toHaveAttribute('aria-pressed', 'false');
+    await page.getByRole('button', { name: 'Edit message' }).click();
+    await expect(chat.message).toHaveValue('What is new?');
+    await expect(search).toHaveAttribute('aria-pressed', 'true');
+    await parlor.start();
+    await chat.send.click();
+    await chat.done();
+    expect((await upstream.asked()).map(({ tool_choice }) => tool_choice?.function.name)).toEqual(['web_search']);
+  });
+
+  test('goes with a suggestion that is pressed', async ({ chat, page, upstream }) => {
+    await upstream.script({ steps: [{ text: 'Fine.' }] });
+    await chat.open();
+    const search = page.getByRole('button', { name: 'Search the web for the next message' });
+    await search.click();
+    await page.locator('.welcome .suggestion').first().click();
+    await chat.done();
+    await expect(search).toHaveAttribute('aria-pressed', 'false');
+    expect((await upstream.asked())[0].tool_choice?.function.name).toBe('web_search');
   });
 });
 

@@ -1,10 +1,12 @@
 /** Views that have their code in a file of its own; what is said where there is nothing is one of them. */
 import type { Page, Response } from '@playwright/test';
+import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
 const missing = '/c/0199f6a2-7b1e-7cc0-9f52-0a6c4f0c8a11';
 const notice = (page: Page) => page.getByRole('heading', { name: 'This conversation is not here.' });
-const parts = '**/split_*.wasm';
+const parts = '**/split_not_found.wasm';
+const reader = '**/split_markdown.wasm';
 const isPart = (response: Response) => response.url().endsWith('/split_not_found.wasm');
 
 test.beforeEach(({ browserLog }) => browserLog.allow(/status of 404/));
@@ -20,7 +22,7 @@ async function goAstray(page: Page): Promise<void> {
 
 test('what is seldom shown is loaded when it is first shown, once', async ({ chat, page }) => {
   const loaded: string[] = [];
-  page.on('request', (request) => loaded.push(...(request.url().includes('/split_') ? [request.url()] : [])));
+  page.on('request', (request) => loaded.push(...(request.url().includes('/split_not_found') ? [request.url()] : [])));
   await chat.open();
   await expect(chat.send).toBeVisible();
   expect(loaded).toEqual([]);
@@ -76,4 +78,37 @@ test('a page whose part cannot be loaded stays as the server rendered it until i
   expect(part.ok()).toBe(true);
   await page.getByRole('link', { name: 'Start a new chat' }).click();
   await expect(chat.title).toHaveText('New chat');
+});
+
+test('until what reads Markdown is here, an answer is shown as it was written', async ({ browserLog, chat, page, upstream }) => {
+  browserLog.allow(/net::ERR_|Failed to fetch/);
+  await upstream.script({ steps: [{ text: 'It is **bold' }, { gate: 'rest' }, { text: '** now.' }] });
+  await page.route(reader, (route) => route.abort());
+  await Promise.all([page.waitForEvent('requestfailed'), chat.open()]);
+  await chat.say('Hello');
+  await expect(chat.answers).toContainText('It is **bold');
+  await upstream.open('rest');
+  await chat.done();
+  await expect(chat.answers).toContainText('It is **bold** now.');
+  await expect(chat.answers.getByRole('strong')).toHaveCount(0);
+  await screenshots(page, 'unread');
+  // It is tried again by itself.
+  await page.unroute(reader);
+  await expect(chat.answers.getByRole('strong')).toHaveText('bold', { timeout: 20_000 });
+  await expect(chat.answers).toContainText('It is bold now.');
+});
+
+test('a conversation has it loaded along with the page', async ({ chat, page }) => {
+  await chat.open();
+  await chat.say('Hello');
+  await chat.done();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname.split('/').at(-1)!));
+  await chat.reload();
+  const [first, reads] = [asked.indexOf('parlor.js'), asked.indexOf('split_markdown.wasm')];
+  expect(first).toBeGreaterThan(-1);
+  // Before anything of it has run.
+  expect(reads).toBeGreaterThan(-1);
+  expect(reads).toBeLessThan(asked.indexOf('__wasm_split.js'));
+  expect(asked.filter((file) => file === 'split_markdown.wasm')).toHaveLength(1);
 });

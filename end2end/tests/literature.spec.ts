@@ -87,6 +87,30 @@ test('what is saved can be found, removed, put back and noted', async ({ literat
   await expect(literature.entries.getByText('Windy.')).toBeVisible();
 });
 
+test('a note that is being written is lost by nothing', async ({ literature, newTab, page }) => {
+  await literature.open();
+  await literature.search('sea');
+  await literature.save(tides.title).click();
+  await expect(literature.save(tides.title)).toHaveAttribute('aria-pressed', 'true');
+  await literature.entry(tides.title).click();
+  const note = page.getByRole('textbox', { name: 'Your note' });
+  await note.fill('Half a thought');
+  const other = new Literature((await newTab()).page);
+  await other.open(new URL(page.url()).pathname);
+  await expect(other.page.getByRole('textbox', { name: 'Your note' })).toHaveValue('Half a thought');
+  await other.page.getByRole('textbox', { name: 'Your note' }).fill('Another.');
+  await other.page.getByRole('button', { name: 'Save the note' }).click();
+  await expect(page.getByText('Meanwhile it was changed elsewhere to: “Another.”')).toBeVisible();
+  await expect(note).toHaveValue('Half a thought');
+  await note.fill('Half a thought, and the other half');
+  await page.getByRole('link', { name: 'Back to the list' }).click();
+  await literature.entry(tides.title).click();
+  await expect(note).toHaveValue('Half a thought, and the other half');
+  await page.getByRole('button', { name: 'Save the note' }).click();
+  await expect(other.page.getByRole('textbox', { name: 'Your note' })).toHaveValue('Half a thought, and the other half');
+  await expect(page.getByText('Meanwhile')).toHaveCount(0);
+});
+
 test('a query is kept as a stream, which brings its instructions, and is run, changed and deleted', async ({
   literature,
   page,
@@ -256,5 +280,30 @@ test.describe('on a phone', () => {
     await page.reload();
     await expect(literature.entries).toHaveCount(2);
     await expect(literature.tray).toHaveCount(0);
+  });
+
+  test('what goes on in the full chat can be used there', async ({ literature, chat, page }) => {
+    await literature.open('/literature?q=tides');
+    await literature.ask('What is this about?');
+    await expect(literature.answers.getByText('It is about tides.')).toBeVisible();
+    await literature.tray.getByRole('link', { name: 'Open in full chat' }).click();
+    await expect(chat.title).toHaveText('What is this about?');
+    await expect(page.locator('.stage')).not.toHaveAttribute('inert');
+    await chat.say('And?');
+    await chat.done();
+  });
+
+  test('what is accepted in the tray is seen on the page', async ({ literature, page, upstream }) => {
+    await upstream.script({
+      when: { user_contains: 'better query' },
+      steps: [{ text: 'Try this.\nQUERY_SUGGESTION: {"query": "tides[ti]", "explanation": "It is narrower."}\n' }],
+    });
+    await literature.open('/literature?q=tides');
+    await literature.ask('Suggest a better query');
+    await page.getByRole('button', { name: /^Open: / }).click();
+    await page.locator('#panel').getByRole('button', { name: 'Accept' }).click();
+    await expect(literature.tray).toHaveCount(0);
+    await expect(literature.query).toHaveValue('tides[ti]');
+    await expect(literature.query).toBeFocused();
   });
 });

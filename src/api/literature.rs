@@ -9,8 +9,8 @@ use crate::protocol::literature::{Found, FullArticle, Library};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Opened {
     pub library: Result<Library, ApiError>,
-    /// What the address searches for.
+    /// What the address searches for, unless that takes too long.
     pub found: Option<Result<Found, ApiError>>,
-    /// The article that the address names.
+    /// The article that the address names, unless that takes too long.
     pub article: Option<Result<FullArticle, ApiError>>,
 }

@@ -1,5 +1,9 @@
 //! Literature for the page: what it begins with, and the words for what can't be done.
 
+use std::time::Duration;
+
+use tokio::time::timeout;
+
 use super::{Caller, caller::not_found};
 use crate::{
     api::{ApiError, ErrorCode, literature::Opened},
@@ -30,6 +34,10 @@ pub async fn open(caller: &Caller, address: &str) -> Result<Json, ApiError> {
         let article = literature.article(caller.user_id, pmid).await;
         Some(article.map_err(ApiError::from))
     };
+    // The whole page waits for this, the list and the chat too.
+    let patience = Duration::from_secs_f64(caller.app.settings.literature.page_seconds);
+    let found = async { timeout(patience, found).await.ok().flatten() };
+    let article = async { timeout(patience, article).await.ok().flatten() };
     let (library, found, article) = futures::join!(library, found, article);
     let opened = Opened {
         library,

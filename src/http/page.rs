@@ -2,7 +2,7 @@
 
 use axum::{
     Router,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderValue, StatusCode, header, request::Parts},
     middleware,
     routing::any,
 };
@@ -55,6 +55,10 @@ fn shell() -> impl IntoView {
         (seconds * 1000.0).ceil().to_string()
     });
     let Manifest { js, wasm, css } = Manifest::current();
+    // A conversation is not taken over without it, and is not to wait for it after all else.
+    let is_conversation = use_context::<Parts>().is_some_and(|parts| parts.uri.path().starts_with("/c/"));
+    let markdown = wasm.rsplit_once('/').filter(|_| is_conversation);
+    let markdown = markdown.map(|(folder, _)| [folder, "/split_markdown.wasm"].concat());
     let start = format!(
         "import init, {{ hydrate }} from {js:?}; init({{ module_or_path: {wasm:?} }}).then(hydrate);"
     );
@@ -70,6 +74,7 @@ fn shell() -> impl IntoView {
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 <link rel="modulepreload" href=js/>
                 <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin=""/>
+                {markdown.map(|file| view! { <link rel="preload" href=file r#as="fetch" r#type="application/wasm" crossorigin=""/> })}
                 <script type="module" nonce=nonce.clone()>{start}</script>
                 {dev_reload::script().map(|address| view! { <script type="module" src=address></script> })}
                 <MetaTags/>

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 /// How much of the literature is shown and kept.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Literature {
     /// Articles in one page of what was found.
@@ -14,6 +14,8 @@ pub struct Literature {
     pub streams: usize,
     /// A note, a query, a stream's name or its instructions, in bytes.
     pub text_bytes: usize,
+    /// How long a page that is loaded waits for PubMed, in seconds. What is not there by then the page asks for itself.
+    pub page_seconds: f64,
 }
 
 impl Default for Literature {
@@ -23,6 +25,7 @@ impl Default for Literature {
             articles: 1000,
             streams: 100,
             text_bytes: 4000,
+            page_seconds: 3.0,
         }
     }
 }

@@ -160,6 +160,7 @@ impl Settings {
                 self.tools.fetch_webpage.timeout_seconds,
             ),
             ("history.session_gap_hours", self.history.session_gap_hours),
+            ("literature.page_seconds", self.literature.page_seconds),
             ("history.summary_seconds", self.history.summary_seconds),
             ("log.trim_seconds", self.log.trim_seconds),
         ];

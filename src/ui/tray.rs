@@ -13,8 +13,6 @@ use super::{browser, lazy::lazy_part, live::Live, place::Place};
 
 /// Where there is no room for it beside the page.
 const NARROW: &str = "(width < 48rem)";
-/// Its width beside a page, in pixels. The style sheet has it too (`.tray`, 25rem).
-const WIDTH: u32 = 400;
 /// What this browser keeps of it: whether it is open, and its conversation.
 const OPEN: &str = "parlor-tray-open";
 const PLACE: &str = "parlor-tray";
@@ -88,11 +86,6 @@ impl Tray {
         if self.covers_all() {
             self.turn(false);
         }
-    }
-
-    /// What it takes of the page's width.
-    pub fn width(self) -> u32 {
-        if self.open.get() { WIDTH } else { 0 }
     }
 
     /// Whether nothing of the page can be reached.

@@ -3,6 +3,7 @@
 use crate::{
     check::Faults,
     figures::{Browser, Figure, Idle, Killed, Load, Reconnect, Report, Sent, Slow, Spread, Startup, Stored},
+    sizes::LATER,
 };
 
 /// Prints rows under their heads; the first column to the left, the others to the right.
@@ -217,14 +218,16 @@ pub fn sizes(sent: &[Sent]) {
             sent.path.clone(),
         ]
     };
-    let mut rows: Vec<_> = sent.iter().map(row).collect();
-    let total: usize = sent.iter().map(|sent| sent.bytes).sum();
+    let (later, first): (Vec<_>, Vec<_>) = sent.iter().partition(|sent| sent.kind == LATER);
+    let mut rows: Vec<_> = first.iter().copied().map(row).collect();
+    let total: usize = first.iter().map(|sent| sent.bytes).sum();
     rows.push(vec![
         "all".into(),
         total.to_string(),
         String::new(),
         String::new(),
     ]);
+    rows.extend(later.into_iter().map(row));
     table(&["", "bytes", "encoding", "path"], &rows);
 }
 

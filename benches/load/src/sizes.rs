@@ -5,12 +5,27 @@ use crate::{
     figures::Sent,
 };
 
+/// What reads Markdown: no page waits for it that has none, but each loads it when all else is there.
+const READER: &str = "split_markdown.wasm";
+
+/// The kind of what is loaded after the page is there.
+pub const LATER: &str = "later";
+
 /// Loads the page and everything of the server's own that it names.
 pub async fn measure(client: &Client) -> Result<Vec<Sent>, Error> {
     let page = String::from_utf8(client.get("/").await?.bytes().await?)?;
     let mut sent = vec![fetch(client, "/").await?];
     for path in assets(&page) {
         sent.push(fetch(client, &path).await?);
+        if let Some((folder, name)) = path.rsplit_once('/')
+            && name.ends_with(".wasm")
+        {
+            let reader = fetch(client, &[folder, "/", READER].concat()).await?;
+            sent.push(Sent {
+                kind: LATER.into(),
+                ..reader
+            });
+        }
     }
     Ok(sent)
 }

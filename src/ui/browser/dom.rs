@@ -88,6 +88,12 @@ pub fn viewport_width() -> u32 {
     root.map_or(0, |root| root.client_width().unsigned_abs())
 }
 
+/// Where the element with this id ends on the right, in pixels from the left of the viewport.
+pub fn right_edge(id: &str) -> Option<u32> {
+    let element = element(id)?;
+    u32::try_from(element.offset_left() + element.offset_width()).ok()
+}
+
 /// Sets a property in the style of the element with this id.
 pub fn set_style(id: &str, property: &str, value: &str) {
     if let Some(element) = element(id) {

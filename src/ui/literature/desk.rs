@@ -36,6 +36,17 @@ impl<T> From<Result<T, ApiError>> for Loaded<T> {
     }
 }
 
+impl<T> Loaded<T> {
+    /// What came with the page, of what is wanted there.
+    fn begin(is_wanted: bool, given: Option<Result<T, ApiError>>) -> Self {
+        match given {
+            Some(outcome) => outcome.into(),
+            None if is_wanted => Self::Loading,
+            None => Self::Nothing,
+        }
+    }
+}
+
 /// What is searched for: the query, the order, the page.
 type Search = (String, Sort, usize);
 
@@ -85,11 +96,16 @@ impl Desk {
         let opened = opened.and_then(|opened| json::read::<Opened>(opened.as_str().as_bytes()).ok());
         if let Some(opened) = opened {
             let address = address.get_untracked();
-            desk.asked.set_value((search_of(&address), address.article));
+            let (search, article) = (search_of(&address), address.article);
             desk.library.set(opened.library.into());
-            desk.found.set(opened.found.map_or(Loaded::Nothing, Into::into));
-            desk.article
-                .set(opened.article.map_or(Loaded::Nothing, Into::into));
+            desk.found.set(Loaded::begin(search.is_some(), opened.found));
+            desk.article.set(Loaded::begin(article.is_some(), opened.article));
+            // What took the server too long is asked for from here.
+            let (found, opened) = (desk.found.read_untracked(), desk.article.read_untracked());
+            desk.asked.set_value((
+                search.filter(|_| !matches!(*found, Loaded::Loading)),
+                article.filter(|_| !matches!(*opened, Loaded::Loading)),
+            ));
         }
         desk
     }
@@ -159,7 +175,10 @@ impl Desk {
         };
         self.found.set(Loaded::Loading);
         spawn_local(async move {
-            let found = self.live.ask(rpc::search_articles(query, sort, page)).await;
+            let found = self
+                .live
+                .ask_elsewhere(rpc::search_articles(query, sort, page))
+                .await;
             if self
                 .asked
                 .try_get_value()
@@ -181,7 +200,7 @@ impl Desk {
         };
         self.article.set(Loaded::Loading);
         spawn_local(async move {
-            let article = self.live.ask(rpc::article(wanted)).await;
+            let article = self.live.ask_elsewhere(rpc::article(wanted)).await;
             if self.asked.try_get_value().is_some_and(|(_, asked)| asked == pmid) {
                 self.article.set(article.into());
             }

@@ -3,7 +3,7 @@
 use leptos::{ev, prelude::*};
 
 use super::{Panel, handlers::Handler};
-use crate::ui::{browser, erase::Erase, tray::use_tray};
+use crate::ui::{browser, erase::Erase};
 
 /// The narrowest that it can be.
 const LEAST: u32 = 320;
@@ -12,16 +12,18 @@ const OTHERS: u32 = 280 + 352;
 /// How far an arrow moves the edge.
 const STEP: u32 = 32;
 
-/// The widest that it can be now, beside the list and a page that has its tray or is the conversation itself.
-fn widest(panel: Panel) -> u32 {
-    let beside = if panel.live.page.get().has_tray() {
-        use_tray().width()
-    } else {
-        0
-    };
-    browser::viewport_width()
-        .saturating_sub(OTHERS + beside)
-        .max(LEAST)
+/// Where the panel ends on the right: at the edge of the window, or of a tray.
+fn end() -> u32 {
+    browser::right_edge("panel").unwrap_or_else(browser::viewport_width)
+}
+
+/// The widest that it can be now.
+fn most() -> u32 {
+    end().saturating_sub(OTHERS).max(LEAST)
+}
+
+fn within(width: u32) -> u32 {
+    width.clamp(LEAST, most())
 }
 
 fn key(handler: &Handler) -> String {
@@ -37,8 +39,6 @@ pub fn separator(panel: Panel, handler: Handler) -> AnyView {
         let pixels = [&width.get().to_string(), "px"].concat();
         browser::set_style("panel", "--panel-width", &pixels);
     });
-    let most = move || untrack(|| widest(panel));
-    let within = move |width: u32| width.clamp(LEAST, most());
     let keep = move || browser::store(&key(&handler), Some(&width.get_untracked().to_string()));
     let pressed = move |event: ev::KeyboardEvent| {
         let now = within(width.get_untracked());
@@ -53,24 +53,20 @@ pub fn separator(panel: Panel, handler: Handler) -> AnyView {
         width.set(within(new));
         keep();
     };
-    // While it is dragged: where the panel's other edge is, which may be that of a tray and not the window's.
-    let dragged = RwSignal::new(None::<i32>);
+    let dragged = RwSignal::new(false);
     let taken = move |event: ev::PointerEvent| {
         browser::capture_pointer(&event);
-        dragged.set(
-            i32::try_from(within(width.get_untracked()))
-                .ok()
-                .map(|width| event.client_x() + width),
-        );
+        dragged.set(true);
     };
     let moved = move |event: ev::PointerEvent| {
-        if let Some(right) = dragged.get_untracked() {
-            width.set(within(u32::try_from(right - event.client_x()).unwrap_or(0)));
+        if dragged.get_untracked() {
+            let left = u32::try_from(event.client_x()).unwrap_or(0);
+            width.set(within(end().saturating_sub(left)));
         }
     };
     let let_go = move |_: ev::PointerEvent| {
-        if dragged.get_untracked().is_some() {
-            dragged.set(None);
+        if dragged.get_untracked() {
+            dragged.set(false);
             keep();
         }
     };
@@ -84,7 +80,7 @@ pub fn separator(panel: Panel, handler: Handler) -> AnyView {
             view! {
                 <div
                     class="panel-edge"
-                    class:dragged=move || dragged.get().is_some()
+                    class:dragged=move || dragged.get()
                     role="separator"
                     tabindex="0"
                     aria-orientation="vertical"
