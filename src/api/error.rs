@@ -39,6 +39,8 @@ pub enum ErrorCode {
     ActionSpent,
     /// 413: the request is longer than a limit.
     TooLarge,
+    /// 415: the body is not said to be what is read here.
+    UnsupportedMediaType,
     /// 422: a tool is wanted that there is not.
     UnknownTool,
     /// 422: a model can't be asked like that.
@@ -64,6 +66,7 @@ impl ErrorCode {
             Self::WrongMethod => 405,
             Self::RunActive | Self::NotContinuable | Self::IntentReused | Self::ActionSpent => 409,
             Self::TooLarge => 413,
+            Self::UnsupportedMediaType => 415,
             Self::UnknownTool | Self::InvalidParameters | Self::InvalidContext => 422,
             Self::Internal => 500,
             Self::Unavailable | Self::Unreachable => 503,
@@ -83,6 +86,7 @@ impl ErrorCode {
             Self::IntentReused => "intent_reused",
             Self::ActionSpent => "action_spent",
             Self::TooLarge => "too_large",
+            Self::UnsupportedMediaType => "unsupported_media_type",
             Self::UnknownTool => "unknown_tool",
             Self::InvalidParameters => "invalid_parameters",
             Self::InvalidContext => "invalid_context",

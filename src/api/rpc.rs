@@ -233,7 +233,7 @@ pub async fn models() -> Result<ModelList, ApiError> {
 #[server(prefix = "/rpc", endpoint = "open_literature", protocol = Ask<GetUrl>)]
 pub async fn open_literature(address: String) -> Result<Raw, ApiError> {
     let caller = crate::http::caller()?;
-    crate::http::open_literature(&caller, &address).await
+    caller.answer(crate::http::open_literature(&caller, &address).await)
 }
 
 /// What a person keeps of the literature.

@@ -215,7 +215,7 @@ fn kept_message(message: &Value, secrets: &Secrets, limit: usize) -> Value {
 }
 
 /// Hides what is secret in every text of a value.
-fn hide_in(value: &mut Value, secrets: &Secrets) {
+pub(super) fn hide_in(value: &mut Value, secrets: &Secrets) {
     each_text(value, &mut |text| *text = secrets.hide(text));
 }
 

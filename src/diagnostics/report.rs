@@ -3,9 +3,14 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::record::{Failure, Raw, Request, Response, TimelineEntry, Tokens};
+use super::{
+    record::{Failure, Raw, Request, Response, TimelineEntry, Tokens, hide_in},
+    secrets::Secrets,
+};
 use crate::{
-    protocol::{AssistantMessage, ConversationId, Json, Message, MessageId, RunStatus, Timestamp},
+    protocol::{
+        AssistantMessage, ConversationId, Json, Message, MessageId, PageContext, RunStatus, Timestamp,
+    },
     providers::Cost,
     storage::{RecordedCall, StorageError},
 };
@@ -27,8 +32,8 @@ pub struct Diagnostics {
     pub system_prompt: String,
     /// What the last call sent, the system prompt aside.
     pub messages: Vec<Value>,
-    /// What the person was looking at.
-    pub context: Option<Json>,
+    /// What the person was looking at when they asked.
+    pub context: Option<Value>,
     /// What the model said in all calls, before anything was taken out of it.
     pub raw_llm_response: String,
     /// The address that the model is served at.
@@ -94,6 +99,18 @@ impl Diagnostics {
             read.push((request, response));
         }
         Ok(put_together(conversation_id, message, answer, read))
+    }
+
+    /// The same, with what the person was looking at when they asked.
+    ///
+    /// # Errors
+    ///
+    /// If that can't be written as JSON.
+    pub fn with_context(mut self, context: &PageContext, secrets: &Secrets) -> Result<Self, StorageError> {
+        let mut context = serde_json::to_value(context)?;
+        hide_in(&mut context, secrets);
+        self.context = Some(context);
+        Ok(self)
     }
 }
 

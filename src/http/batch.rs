@@ -10,14 +10,15 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde::Serialize;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::timeout;
 
 use super::{
     AppState, Caller,
     caller::not_found,
     chat_stream::{self, ChatRequest},
     payload::Answer,
-    problem::{PROBLEM_JSON, Problem},
+    problem::{PROBLEM_JSON, Problem, RETRY_AFTER},
+    tokens,
 };
 use crate::{
     api::{ApiError, ErrorCode},
@@ -36,10 +37,16 @@ pub async fn start(
 ) -> Result<Response, Problem> {
     let (started, with_diagnostics) = chat_stream::begin(&caller, &headers, request).await?;
     let patience = Duration::from_secs_f64(caller.app.settings.timeouts.batch_seconds);
-    let settled = settled(&caller, started.assistant_message_id);
-    let message = match timeout_at(Instant::now() + patience, settled).await {
+    let run = started.assistant_message_id;
+    let waited = tokio::select! {
+        biased;
+        () = caller.app.tokens.ended(caller.access.clone()) => return Err(shut_out(run).into()),
+        waited = timeout(patience, settled(&caller, run)) => waited,
+        () = caller.app.shutdown.cancelled() => return Ok(stopping(started)),
+    };
+    let message = match waited {
         Ok(message) => message?,
-        Err(_) => found(&caller, started.assistant_message_id).await?,
+        Err(_) => found(&caller, run).await?,
     };
     respond(&caller, started, &message, with_diagnostics).await
 }
@@ -63,10 +70,7 @@ async fn settled(caller: &Caller, run: MessageId) -> Result<Message, ApiError> {
         {
             return Ok(message);
         }
-        tokio::select! {
-            changed = may_have_settled(app, &mut follower) => changed?,
-            () = app.shutdown.cancelled() => return Err(stopping()),
-        }
+        may_have_settled(app, &mut follower).await?;
     }
 }
 
@@ -95,11 +99,11 @@ async fn found(caller: &Caller, run: MessageId) -> Result<Message, ApiError> {
     found.map(|(_, message)| message).ok_or_else(not_found)
 }
 
-fn stopping() -> ApiError {
-    ApiError::new(
-        ErrorCode::Unavailable,
-        "Parlor is being stopped. What the answer had come to is kept; send the same request again to see it.",
-    )
+/// The token that the request came with is not taken any more.
+fn shut_out(run: MessageId) -> ApiError {
+    tokens::refused(&format!(
+        "This API token was revoked, or has expired, while the answer was made. The answer goes on, and is kept as message {run}."
+    ))
 }
 
 async fn respond(
@@ -171,9 +175,54 @@ fn later(started: Started, message: &Message, status: RunStatus) -> Response {
         approvals: approvals.collect(),
     };
     let mut response = (StatusCode::ACCEPTED, Json(later)).into_response();
+    say_where(&mut response, message_id);
+    response
+}
+
+fn say_where(response: &mut Response, message_id: MessageId) {
     if let Ok(place) = HeaderValue::from_str(&format!("/api/messages/{message_id}")) {
         response.headers_mut().insert(header::LOCATION, place);
     }
+}
+
+/// A problem that says where the answer will be found.
+#[derive(Serialize)]
+struct Stopping {
+    r#type: &'static str,
+    title: &'static str,
+    status: u16,
+    detail: String,
+    code: &'static str,
+    conversation_id: ConversationId,
+    user_message_id: MessageId,
+    message_id: MessageId,
+}
+
+fn stopping(started: Started) -> Response {
+    let Started {
+        conversation_id,
+        user_message_id,
+        assistant_message_id: message_id,
+    } = started;
+    let stopping = Stopping {
+        r#type: "about:blank",
+        title: "Service Unavailable",
+        status: StatusCode::SERVICE_UNAVAILABLE.as_u16(),
+        detail: format!(
+            "Parlor is being stopped. What the answer had come to is kept: when Parlor is there again, GET \
+             /api/messages/{message_id} has it."
+        ),
+        code: ErrorCode::Unavailable.as_str(),
+        conversation_id,
+        user_message_id,
+        message_id,
+    };
+    let headers = [
+        (header::CONTENT_TYPE, PROBLEM_JSON),
+        (header::RETRY_AFTER, RETRY_AFTER),
+    ];
+    let mut response = (StatusCode::SERVICE_UNAVAILABLE, headers, Json(stopping)).into_response();
+    say_where(&mut response, message_id);
     response
 }
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     api::{ApiError, ErrorCode},
-    diagnostics::Diagnostics,
+    diagnostics::{Diagnostics, Secrets},
     protocol::{MessageId, diagnostics::DiagnosticsView},
 };
 
@@ -34,11 +34,19 @@ pub async fn of(caller: &Caller, message_id: MessageId) -> Result<Diagnostics, A
     let storage = &caller.app.storage;
     let calls = storage.model_calls(caller.user_id, message_id).await?;
     let message = storage.message(caller.user_id, message_id).await?;
-    let diagnostics = match &message {
-        Some((conversation_id, message)) => Diagnostics::of(*conversation_id, message, &calls)?,
+    let (conversation_id, message) = message.ok_or_else(nothing_known)?;
+    let diagnostics = Diagnostics::of(conversation_id, &message, &calls)?.ok_or_else(nothing_known)?;
+    let looking = match message.parent_id {
+        Some(asked) => storage.looking(caller.user_id, asked).await?,
         None => None,
     };
-    diagnostics.ok_or_else(nothing_known)
+    Ok(match looking {
+        Some(looking) => {
+            let secrets = Secrets::of(&caller.app.settings);
+            diagnostics.with_context(&looking.context, &secrets)?
+        }
+        None => diagnostics,
+    })
 }
 
 fn nothing_known() -> ApiError {

@@ -4,20 +4,27 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::{Caller, caller::not_found};
+use super::Caller;
 use crate::{
     api::{ApiError, ErrorCode, literature::Opened},
+    journal::JournalError,
     literature::LiteratureError,
     protocol::{
         Json,
         literature::{Address, Tab},
     },
+    storage::Refusal,
 };
 
 /// What the page shows at an address.
 pub async fn open(caller: &Caller, address: &str) -> Result<Json, ApiError> {
     let literature = &caller.app.literature;
-    let address = Address::of(address).ok_or_else(not_found)?;
+    let address = Address::of(address).ok_or_else(|| {
+        ApiError::new(
+            ErrorCode::NotFound,
+            "There is no such place on the page Literature.",
+        )
+    })?;
     let library = async { literature.library(caller.user_id).await.map_err(ApiError::from) };
     let found = async {
         let searches = address.tab == Tab::Search && !address.query.is_empty();
@@ -52,6 +59,12 @@ impl From<LiteratureError> for ApiError {
     fn from(error: LiteratureError) -> Self {
         let code = match error {
             LiteratureError::Storage(error) => return error.into(),
+            LiteratureError::Journal(JournalError::Refused(Refusal::NotFound)) => {
+                return Self::new(
+                    ErrorCode::NotFound,
+                    "This is not kept any more: it was removed elsewhere, in another tab perhaps. Nothing was changed.",
+                );
+            }
             LiteratureError::Journal(error) => return error.into(),
             LiteratureError::NoArticle(_) | LiteratureError::NoStream => ErrorCode::NotFound,
             LiteratureError::TooLong { .. } => ErrorCode::TooLarge,

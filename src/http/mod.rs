@@ -27,6 +27,7 @@ mod batch;
 mod caller;
 mod chat_stream;
 mod conversations;
+mod cors;
 mod diagnostics;
 mod event_stream;
 mod form;

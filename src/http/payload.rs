@@ -61,6 +61,8 @@ struct Action {
     handler: ActionHandler,
     data: Option<Json>,
     style: ActionStyle,
+    /// Done already, and not offered any more.
+    taken: bool,
 }
 
 #[derive(Serialize)]
@@ -158,6 +160,7 @@ fn action(action: &SuggestedAction) -> Action {
         handler: action.handler,
         data: action.data.as_deref().map(Json::or_string),
         style: action.style,
+        taken: action.taken,
     }
 }
 

@@ -83,6 +83,10 @@ impl From<JsonRejection> for ApiError {
     fn from(rejection: JsonRejection) -> Self {
         match rejection.status() {
             StatusCode::PAYLOAD_TOO_LARGE => too_large(),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => Self::new(
+                ErrorCode::UnsupportedMediaType,
+                "The request's body has to be JSON, with Content-Type: application/json. Nothing was changed.",
+            ),
             _ => Self::new(ErrorCode::BadRequest, rejection.body_text()),
         }
     }

@@ -2,8 +2,9 @@
 //!
 //! The server listens on loopback only. What is left to fend off is other web pages in this machine's
 //! browsers: by a name of theirs that resolves to loopback (DNS rebinding: `Host`), and by requests across
-//! sites (`Origin`, `Sec-Fetch-Site`). Other pages have no token, so whoever has one may come from anywhere; and since no browser
-//! sends one by itself, it can't be sent in somebody's name. A token that is not taken is no request without one.
+//! sites (`Origin`, `Sec-Fetch-Site`): also those that only read, since that can have others asked. Other pages have no token, so
+//! whoever has one may come from anywhere ([`cors`] lets them); and since no browser sends one by itself, it can't be sent in
+//! somebody's name. A token that is not taken is no request without one.
 
 use axum::{
     extract::{Request, State},
@@ -13,7 +14,7 @@ use axum::{
 };
 
 use super::{
-    AppState,
+    AppState, cors,
     problem::Problem,
     tokens::{self, Access},
 };
@@ -21,9 +22,11 @@ use crate::api::{ApiError, ErrorCode};
 
 /// Lets a request through or refuses it, and puts the headers on every answer that keep browsers careful.
 pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next) -> Response {
+    let with_token = is_api(request.uri().path()) && request.headers().contains_key(header::AUTHORIZATION);
     let admitted = admit(&app, request.method(), request.uri(), request.headers()).await;
     let mut response = match admitted {
-        Ok(access) => {
+        Ok(Admitted::Asking) => cors::yes(),
+        Ok(Admitted::With(access)) => {
             if let Some(access) = access {
                 request.extensions_mut().insert(access);
             }
@@ -32,6 +35,9 @@ pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next
         Err(error) => Problem(error).into_response(),
     };
     let headers = response.headers_mut();
+    if with_token {
+        cors::let_read(headers);
+    }
     let always = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "same-origin"),
@@ -57,23 +63,34 @@ pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next
     response
 }
 
-/// The token that the request came with, if it may come with one; an error if it may not come at all.
+/// A request that may come.
+enum Admitted {
+    /// A browser asks whether a page of another site may send a token.
+    Asking,
+    /// The token that it came with.
+    With(Option<Access>),
+}
+
+/// What a request may do; an error if it may not come at all.
 async fn admit(
     app: &AppState,
     method: &Method,
     uri: &Uri,
     headers: &HeaderMap,
-) -> Result<Option<Access>, ApiError> {
+) -> Result<Admitted, ApiError> {
     check_host(uri, headers)?;
     if is_api(uri.path()) {
+        if cors::asks(method, headers) {
+            return Ok(Admitted::Asking);
+        }
         if let Some(access) = app.tokens.check(headers).await? {
-            return Ok(Some(access));
+            return Ok(Admitted::With(Some(access)));
         }
     } else if tokens::is_with(headers) {
         return Err(tokens::refused("API tokens are taken under /api/ only."));
     }
     check_site(method, uri, headers)?;
-    Ok(None)
+    Ok(Admitted::With(None))
 }
 
 /// Whether an address is one of the public contract. The page's own functions are not.
@@ -95,15 +112,17 @@ fn check_host(uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Whether a request that is to change something comes from a page of Parlor, or from no page at all.
+/// Whether a request comes from a page of Parlor, or from no page at all. Pages of other sites may lead to Parlor's, no more: what
+/// they only load can have PubMed asked, and so keep others from asking it.
 fn check_site(method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
-    if method.is_safe() {
-        return Ok(());
-    }
     if let Some(site) = headers.get("sec-fetch-site")
         && !matches!(site.as_bytes(), b"same-origin" | b"none")
+        && !(method.is_safe() && leads_here(headers))
     {
         return Err(forbidden("The request came from another site."));
+    }
+    if method.is_safe() {
+        return Ok(());
     }
     if let Some(origin) = headers.get(header::ORIGIN) {
         let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
@@ -117,6 +136,14 @@ fn check_site(method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), Api
         }
     }
     Ok(())
+}
+
+/// Whether the person leaves a page for one of ours. One that is loaded in a frame, or in advance, is not seen to be ours.
+fn leads_here(headers: &HeaderMap) -> bool {
+    let is = |name: &str, value: &str| headers.get(name).is_some_and(|sent| sent == value);
+    is("sec-fetch-mode", "navigate")
+        && is("sec-fetch-dest", "document")
+        && !headers.contains_key("sec-purpose")
 }
 
 /// The host that the client believes it talks with.
@@ -202,5 +229,52 @@ mod tests {
             let headers: Vec<_> = [host].into_iter().chain(more).collect();
             assert_eq!(checked(Method::POST, &headers), allowed, "{headers:?}");
         }
+    }
+
+    #[test]
+    fn other_sites_may_lead_here_and_load_nothing_from_here() {
+        let host = ("host", "localhost:8080");
+        let cases = [
+            (vec![], true),
+            (
+                vec![("sec-fetch-site", "none"), ("sec-fetch-dest", "image")],
+                true,
+            ),
+            (
+                vec![("sec-fetch-site", "same-origin"), ("sec-fetch-mode", "cors")],
+                true,
+            ),
+            (vec![("sec-fetch-site", "cross-site")], false),
+            (fetched("no-cors", "image"), false),
+            (fetched("cors", "empty"), false),
+            (fetched("navigate", "iframe"), false),
+            (fetched("navigate", "document"), true),
+            (
+                [fetched("navigate", "document"), vec![("sec-purpose", "prefetch")]].concat(),
+                false,
+            ),
+        ];
+        for (more, allowed) in cases {
+            let headers: Vec<_> = [host].into_iter().chain(more).collect();
+            for method in [Method::GET, Method::HEAD] {
+                assert_eq!(checked(method, &headers), allowed, "{headers:?}");
+            }
+        }
+        let headers: Vec<_> = [host]
+            .into_iter()
+            .chain(fetched("navigate", "document"))
+            .collect();
+        assert!(
+            !checked(Method::POST, &headers),
+            "a form of theirs is none of ours"
+        );
+    }
+
+    fn fetched(mode: &'static str, dest: &'static str) -> Vec<(&'static str, &'static str)> {
+        vec![
+            ("sec-fetch-site", "same-site"),
+            ("sec-fetch-mode", mode),
+            ("sec-fetch-dest", dest),
+        ]
     }
 }

@@ -95,8 +95,8 @@ impl Literature {
     }
 
     async fn article_told(&self, user_id: UserId, pmid: &str) -> Result<String, ContextError> {
-        let article = match self.article(user_id, pmid).await {
-            Ok(article) => article,
+        let (article, note) = match self.article_and_note(user_id, pmid).await {
+            Ok(found) => found,
             Err(error @ (LiteratureError::Pubmed(_) | LiteratureError::Off)) => {
                 let pmid: String = pmid.chars().take(20).collect();
                 return Ok(format!(
@@ -105,12 +105,11 @@ impl Literature {
             }
             Err(error) => return Err(refused(error)),
         };
-        let saved = self.library(user_id).await.map_err(refused)?;
         let mut text = whole(&article);
-        if let Some(saved) = saved.saved(pmid) {
+        if let Some(note) = note {
             text.push_str("\n\nIt is among their saved articles.");
-            if !saved.note.is_empty() {
-                text.push_str(&format!(" Their note: {}", plain::line(&saved.note, 4000)));
+            if !note.is_empty() {
+                text.push_str(&format!(" Their note: {}", plain::line(&note, 4000)));
             }
         }
         Ok(text)

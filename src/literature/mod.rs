@@ -119,54 +119,78 @@ impl Literature {
 
     /// What there is about articles; those that are not there are left out.
     pub async fn articles(&self, user_id: UserId, pmids: &[String]) -> Result<Vec<Article>, LiteratureError> {
-        let library = self.0.storage.library(user_id).await?;
-        for saved in &library.articles {
-            if pmids.contains(&saved.article.pmid) {
-                self.0.known.learn(saved.article.clone());
-            }
+        for saved in self.0.storage.saved_articles(user_id, pmids).await? {
+            self.0.known.learn(saved.article);
         }
         self.read(pmids).await
     }
 
     /// An article with its abstract: the one that is kept, or PubMed's.
     pub async fn article(&self, user_id: UserId, pmid: &str) -> Result<FullArticle, LiteratureError> {
+        Ok(self.article_and_note(user_id, pmid).await?.0)
+    }
+
+    /// The same, with what the person has written about it if it is kept.
+    async fn article_and_note(
+        &self,
+        user_id: UserId,
+        pmid: &str,
+    ) -> Result<(FullArticle, Option<String>), LiteratureError> {
         let none = || LiteratureError::NoArticle(pmid.chars().take(20).collect());
         if !is_pmid(pmid) {
             return Err(none());
         }
-        if let Some((saved, summary)) = self.0.storage.saved_article(user_id, pmid).await? {
-            return Ok(FullArticle {
-                article: saved.article,
-                summary,
-                problem: None,
-            });
-        }
-        let ids = [pmid.to_owned()];
-        let article = self.read(&ids).await?.pop().ok_or_else(none)?;
-        if let Some(summary) = self.0.known.summary(pmid) {
-            return Ok(FullArticle {
-                article,
-                summary,
-                problem: None,
-            });
-        }
-        Ok(match self.pubmed()?.abstracts(&[pmid]).await {
-            Ok(mut read) => {
-                let text = read.remove(pmid).unwrap_or_default();
-                let summary: Vec<String> = text.lines().map(str::to_owned).collect();
-                self.0.known.learn_summary(pmid, summary.clone());
-                FullArticle {
-                    article,
-                    summary,
-                    problem: None,
-                }
+        let (article, note, summary) = match self.0.storage.saved_article(user_id, pmid).await? {
+            Some((saved, summary)) => (saved.article, Some(saved.note), summary),
+            None => {
+                let ids = [pmid.to_owned()];
+                (self.read(&ids).await?.pop().ok_or_else(none)?, None, None)
             }
-            Err(error) => FullArticle {
-                article,
-                summary: Vec::new(),
-                problem: Some(error.0),
+        };
+        let (summary, problem) = match summary {
+            Some(summary) => (summary, None),
+            None => match self.summary(&article).await {
+                Ok(summary) => {
+                    if note.is_some() {
+                        self.keep_summary(user_id, pmid, summary.clone()).await;
+                    }
+                    (summary, None)
+                }
+                Err(error) => (Vec::new(), Some(error.to_string())),
             },
-        })
+        };
+        let article = FullArticle {
+            article,
+            summary,
+            problem,
+        };
+        Ok((article, note))
+    }
+
+    /// An article's abstract, by paragraphs: what is known, or PubMed's.
+    async fn summary(&self, article: &Article) -> Result<Vec<String>, LiteratureError> {
+        let pmid = &*article.pmid;
+        if let Some(summary) = self.0.known.summary(pmid) {
+            return Ok(summary);
+        }
+        let mut read = self.pubmed()?.abstracts(&[pmid]).await?;
+        let text = read.remove(pmid).unwrap_or_default();
+        let summary: Vec<String> = text.lines().map(str::to_owned).collect();
+        self.0.known.learn(article.clone());
+        self.0.known.learn_summary(pmid, summary.clone());
+        Ok(summary)
+    }
+
+    /// PubMed did not give the abstract when the article was saved, and does now. If it can't be stored, it is asked again.
+    async fn keep_summary(&self, user_id: UserId, pmid: &str, summary: Vec<String>) {
+        let change = Change::KeepSummary {
+            user_id,
+            pmid: pmid.into(),
+            summary,
+        };
+        if let Err(error) = self.0.journal.submit(change).await {
+            tracing::warn!(%error, "an abstract can't be kept");
+        }
     }
 
     /// All that a person keeps.
@@ -184,30 +208,36 @@ impl Literature {
         stream.ok_or(LiteratureError::NoStream)
     }
 
-    /// Keeps an article. With `saved_at`, it is put back where it was.
+    /// Keeps an article, and says how it is kept: one that was kept already keeps the note that it has. With `saved_at`, it is put
+    /// back where it was.
     pub async fn save(
         &self,
         user_id: UserId,
         pmid: &str,
         note: &str,
         saved_at: Option<Timestamp>,
-    ) -> Result<Article, LiteratureError> {
+    ) -> Result<SavedArticle, LiteratureError> {
         self.check("The note", note)?;
-        let FullArticle { article, summary, .. } = self.article(user_id, pmid).await?;
+        let FullArticle {
+            article,
+            summary,
+            problem,
+        } = self.article(user_id, pmid).await?;
         let now = clock::now();
         let saved = SavedArticle {
-            article: article.clone(),
+            article,
             note: note.trim().into(),
             saved_at: saved_at.map_or(now, |before| before.min(now)),
         };
         let save = Change::SaveArticle {
             user_id,
-            article: saved,
-            summary,
+            article: saved.clone(),
+            summary: problem.is_none().then_some(summary),
             limit: self.0.settings.articles,
         };
         self.0.journal.submit(save).await?;
-        Ok(article)
+        let kept = self.0.storage.saved_article(user_id, pmid).await?;
+        Ok(kept.map_or(saved, |(kept, _)| kept))
     }
 
     /// Writes something about an article that is kept.
@@ -223,7 +253,9 @@ impl Literature {
         // It may be put back, whether PubMed answers then or not.
         if let Some((saved, summary)) = self.0.storage.saved_article(user_id, &pmid).await? {
             self.0.known.learn(saved.article);
-            self.0.known.learn_summary(&pmid, summary);
+            if let Some(summary) = summary {
+                self.0.known.learn_summary(&pmid, summary);
+            }
         }
         let change = Change::RemoveArticle { user_id, pmid };
         Ok(self.0.journal.submit(change).await.map(drop)?)

@@ -4,7 +4,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Literature, LiteratureError, context::one_line};
-use crate::tools::{Call, Registry, Tool, ToolError, ToolResult};
+use crate::{
+    journal::JournalError,
+    storage::Refusal,
+    tools::{Call, Registry, Tool, ToolError, ToolResult},
+};
 
 /// How many saved articles the model is told of at a time.
 const MOST_LISTED: usize = 50;
@@ -20,7 +24,21 @@ impl Literature {
 
 impl From<LiteratureError> for ToolError {
     fn from(error: LiteratureError) -> Self {
-        Self::new(error)
+        match error {
+            LiteratureError::Pubmed(error) => error,
+            LiteratureError::Journal(JournalError::Refused(Refusal::LibraryFull)) => Self::new(
+                "As many articles are saved as can be. Nothing was changed: tell the person, who can remove some of them.",
+            ),
+            LiteratureError::Storage(error) => {
+                tracing::error!(%error, "what is kept of the literature can't be read");
+                Self::unavailable()
+            }
+            LiteratureError::Journal(error) => {
+                tracing::error!(%error, "literature can't be kept");
+                Self::unavailable()
+            }
+            error => Self::new(error),
+        }
     }
 }
 
@@ -39,7 +57,7 @@ impl Tool for SaveArticle {
 
     const NAME: &'static str = "save_article";
     const DESCRIPTION: &'static str = "Puts an article of PubMed among the person's saved articles, by its PMID. The person is asked before it \
-         happens. Use it when they want an article kept.";
+         happens. Use it when they want an article kept. An article that is saved already keeps the note that it has.";
     const LABEL: &'static str = "Saving an article";
     const DONE: &'static str = "Saved an article";
     const IS_IDEMPOTENT: bool = true;
@@ -57,8 +75,17 @@ impl Tool for SaveArticle {
 
     async fn run(&self, input: ToSave, call: Call) -> Result<ToolResult, ToolError> {
         let note = input.note.unwrap_or_default();
-        let article = self.0.save(call.user_id, &input.pmid, &note, None).await?;
-        Ok(format!("It is among the saved articles now: {}", one_line(&article)).into())
+        let saved = self.0.save(call.user_id, &input.pmid, &note, None).await?;
+        let article = one_line(&saved.article);
+        let other_note = !note.trim().is_empty() && saved.note != note.trim();
+        Ok(if other_note {
+            format!(
+                "It is among the saved articles already, with another note, which stays as it is: {article}"
+            )
+        } else {
+            format!("It is among the saved articles now: {article}")
+        }
+        .into())
     }
 }
 
@@ -111,5 +138,33 @@ impl Tool for ListSavedArticles {
             _ => {}
         }
         Ok(lines.join("\n").into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        storage::{StorageError, Trouble},
+        test_log::Log,
+    };
+
+    #[test]
+    fn what_is_wrong_with_the_storage_is_said_to_the_log_and_to_no_model() {
+        let (log, _listening) = Log::listen();
+        let broken = StorageError::Database(sqlx::Error::ColumnNotFound("pmid".into()));
+        assert_eq!(
+            ToolError::from(LiteratureError::from(broken)),
+            ToolError::unavailable()
+        );
+        assert!(log.says("pmid"));
+        let unavailable = JournalError::Unavailable(Trouble::Other);
+        assert_eq!(
+            ToolError::from(LiteratureError::from(unavailable)),
+            ToolError::unavailable()
+        );
+        let full = JournalError::Refused(Refusal::LibraryFull);
+        let said = ToolError::from(LiteratureError::from(full)).0;
+        assert!(said.contains("remove some"), "{said}");
     }
 }

@@ -143,13 +143,20 @@ pub enum Change {
         user_id: UserId,
         memory_id: MemoryId,
     },
-    /// Keep an article, if fewer than `limit` are kept. One that is kept already gets the note, if there is one.
+    /// Keep an article, if fewer than `limit` are kept. One that is kept already gets the note only if it has none: what the
+    /// person has written stays.
     SaveArticle {
         user_id: UserId,
         article: SavedArticle,
-        /// Its abstract, by paragraphs.
-        summary: Vec<String>,
+        /// Its abstract, by paragraphs; nothing if it is not known.
+        summary: Option<Vec<String>>,
         limit: usize,
+    },
+    /// The abstract of an article that is kept, if it was not known.
+    KeepSummary {
+        user_id: UserId,
+        pmid: String,
+        summary: Vec<String>,
     },
     /// Write something about an article that is kept.
     NoteArticle {

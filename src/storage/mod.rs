@@ -232,12 +232,19 @@ pub trait Storage: Send + Sync + 'static {
     /// The articles and streams of research that a user keeps.
     async fn library(&self, user_id: UserId) -> Result<Library, StorageError>;
 
-    /// An article that a user keeps, with its abstract.
+    /// An article that a user keeps, with its abstract if that is known.
     async fn saved_article(
         &self,
         user_id: UserId,
         pmid: &str,
-    ) -> Result<Option<(SavedArticle, Vec<String>)>, StorageError>;
+    ) -> Result<Option<(SavedArticle, Option<Vec<String>>)>, StorageError>;
+
+    /// Those of these articles that a user keeps, in any order.
+    async fn saved_articles(
+        &self,
+        user_id: UserId,
+        pmids: &[String],
+    ) -> Result<Vec<SavedArticle>, StorageError>;
 
     /// A user's stream of research.
     async fn stream(

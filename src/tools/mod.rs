@@ -192,6 +192,11 @@ impl ToolError {
     pub fn new(what: impl fmt::Display) -> Self {
         Self(what.to_string())
     }
+
+    /// Storage does not work. What is wrong with it is said to the log, and to no model.
+    pub fn unavailable() -> Self {
+        Self::new("Parlor's storage does not work just now. Nothing was changed; do without it.")
+    }
 }
 
 /// How much is shown of what a tool does its work with, in characters.

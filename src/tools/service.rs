@@ -10,7 +10,10 @@ use reqwest::{Client, Request, RequestBuilder, Response, Url, redirect};
 use serde::de::DeserializeOwned;
 use tokio::time::{sleep, timeout};
 
-use super::{ToolError, pace::Pace};
+use super::{
+    ToolError,
+    pace::{Crowded, Pace},
+};
 use crate::providers::{
     install_tls,
     openai::{is_loopback, retry_after},
@@ -102,7 +105,7 @@ impl Service {
         let mut retries = 0;
         loop {
             if let Some(pace) = &self.pace {
-                pace.turn().await;
+                pace.turn().await.map_err(|Crowded| self.crowded())?;
             }
             // Bodies are in memory: there is always a copy.
             let Some(request) = request.try_clone() else {
@@ -120,7 +123,7 @@ impl Service {
             }
             retries += 1;
             match &self.pace {
-                Some(pace) => pace.pause(wait).await,
+                Some(pace) => pace.pause(wait),
                 None => sleep(wait).await,
             }
         }
@@ -196,6 +199,10 @@ impl Service {
             format!("in {} seconds", after.as_secs_f64().ceil())
         });
         self.says(format!("is asked too much (429). It can be asked again {when}."))
+    }
+
+    fn crowded(&self) -> ToolError {
+        self.says("is asked too much from here: too many requests wait for their turn already. Try again in a minute.")
     }
 
     /// An error that says what the service did.

@@ -107,7 +107,7 @@ async fn the_answer_has_all_that_the_contract_promises_and_is_the_stream_s_paylo
             "message": "I look.\n\n[[tool:0]]\n\nFound.",
             "suggested_values": [{ "label": "More", "value": "Tell me more" }],
             "suggested_actions": [
-                { "label": "Save", "action": "save", "handler": "server", "data": { "n": 0.5 }, "style": "secondary" },
+                { "label": "Save", "action": "save", "handler": "server", "data": { "n": 0.5 }, "style": "secondary", "taken": false },
             ],
             "custom_payload": {
                 "payload_id": payload_id, "type": "table", "summary": "Table", "data": [[1.5]],
@@ -231,6 +231,33 @@ async fn what_takes_too_long_is_told_where_to_look_and_goes_on() {
     assert_eq!(rest.last().unwrap()["payload"]["message"], "half whole");
     let ended = json(parlor.get(&format!("/api/runs/{run}")).send().await.unwrap()).await;
     assert_eq!(ended["last_position"], rest.last().unwrap()["position"]);
+}
+
+#[tokio::test]
+async fn when_parlor_is_stopped_who_waits_is_told_where_the_answer_will_be() {
+    let (folder, upstream, parlor) = answering(Script::new().text("half").gate("never")).await;
+    let request = parlor.post(
+        "/api/chat/batch",
+        &json!({ "message": "Go", "model": "test/any" }),
+    );
+    let stop = async {
+        let mut events = parlor.follow("/api/events?after=0").await;
+        let run = id(&events.until("text_delta").await, "message_id");
+        parlor.stop().await;
+        run
+    };
+    let (response, run) = tokio::join!(request.send(), stop);
+    let response = response.unwrap();
+    assert_eq!(response.status(), 503);
+    let place = response.headers()["location"].to_str().unwrap().to_owned();
+    let problem = json(response).await;
+    assert_eq!(
+        (&problem["code"], &problem["message_id"]),
+        (&json!("unavailable"), &json!(run))
+    );
+    let parlor = Parlor::start(folder.path(), &upstream).await;
+    let kept = json(parlor.get(&place).send().await.unwrap()).await;
+    assert_eq!(kept["message"]["nodes"][0]["parts"][0]["text"], "half");
 }
 
 #[tokio::test]

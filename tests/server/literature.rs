@@ -164,6 +164,41 @@ async fn answering_once_more_tells_the_model_the_same_whatever_has_happened_sinc
 }
 
 #[tokio::test]
+async fn diagnostics_say_what_was_looked_at_and_no_key() {
+    let (_folder, _upstream, parlor) = parlor().await;
+    let context = json!({ "current_page": "literature", "query": "tides ncbi-key", "article_id": "11" });
+    let answer = parlor.chat(&question(context)).await.rest().await.pop().unwrap();
+    let path = format!("/api/messages/{}/diagnostics", id(&answer, "message_id"));
+    let made = body(parlor.get(&path).send().await.unwrap()).await;
+    let looked_at = json!({ "current_page": "literature", "query": "tides •••", "article_id": "11" });
+    assert_eq!(made["context"], looked_at);
+    let plain = json!({ "message": "And this?", "model": "test/any" });
+    let answer = parlor.chat(&plain).await.rest().await.pop().unwrap();
+    let path = format!("/api/messages/{}/diagnostics", id(&answer, "message_id"));
+    let made = body(parlor.get(&path).send().await.unwrap()).await;
+    assert_eq!(made["context"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_page_of_another_site_can_t_have_pubmed_asked() {
+    let (_folder, upstream, parlor) = parlor().await;
+    for path in [
+        "/literature?q=tides",
+        "/rpc/search_articles?query=tides&sort=date&page=1",
+        "/rpc/article?pmid=11",
+    ] {
+        let image = parlor.get(path).header("sec-fetch-site", "cross-site");
+        let image = image
+            .header("sec-fetch-mode", "no-cors")
+            .header("sec-fetch-dest", "image");
+        assert_eq!(image.send().await.unwrap().status(), 403, "{path}");
+    }
+    let asked = upstream.requests().into_iter();
+    let mut of_pubmed = asked.filter(|request| request.path.starts_with("/eutils"));
+    assert!(of_pubmed.next().is_none());
+}
+
+#[tokio::test]
 async fn what_is_not_there_is_refused_in_words_that_help_and_nothing_is_sent() {
     let (_folder, upstream, parlor) = parlor().await;
     for (context, words) in [
@@ -330,6 +365,70 @@ async fn what_is_removed_can_be_put_back_as_it_was() {
     assert_eq!(library(&parlor).await["articles"], before);
     let article = body(parlor.get("/rpc/article?pmid=11").send().await.unwrap()).await;
     assert_eq!(article["summary"], json!(ABSTRACT));
+}
+
+#[tokio::test]
+async fn an_abstract_that_could_not_be_had_comes_when_the_article_is_opened_next() {
+    let (folder, upstream, parlor) = parlor().await;
+    let save = json!({ "pmid": "11", "note": "", "saved_at": null });
+    upstream.page("/eutils/efetch.fcgi", Page::text("").status(400));
+    rpc(&parlor, "save_article", &save).await;
+    let open = async || body(parlor.get("/rpc/article?pmid=11").send().await.unwrap()).await;
+    let opened = open().await;
+    assert_eq!(opened["article"]["title"], "Tides of the moon");
+    assert!(opened["problem"].is_string(), "{opened}");
+    place(&upstream);
+    let whole = |opened: &Value| (opened["summary"].clone(), opened["problem"].clone());
+    assert_eq!(whole(&open().await), (json!(ABSTRACT), Value::Null));
+    upstream.page("/eutils/efetch.fcgi", Page::text("").status(400));
+    // Not from the memory of this process alone.
+    parlor.stop().await;
+    let parlor = Parlor::start_built_in(folder.path(), &upstream, asking(&upstream)).await;
+    let opened = body(parlor.get("/rpc/article?pmid=11").send().await.unwrap()).await;
+    assert_eq!(whole(&opened), (json!(ABSTRACT), Value::Null));
+}
+
+#[tokio::test]
+async fn the_assistant_leaves_a_note_of_the_person_s_as_it_is() {
+    let (_folder, upstream, parlor) = parlor().await;
+    let save = json!({ "pmid": "11", "note": "My own words.", "saved_at": null });
+    rpc(&parlor, "save_article", &save).await;
+    let arguments = r#"{"pmid": "11", "note": "A model's words."}"#;
+    upstream.script(
+        When::user_contains("Save it"),
+        Script::new().tool_call("id0", "save_article", arguments),
+    );
+    upstream.script(
+        When::tool_gave("another note, which stays"),
+        Script::new().text("It has one."),
+    );
+    let context = json!({ "current_page": "literature", "article_id": "11" });
+    let request = json!({ "message": "Save it", "model": "test/any", "context": context });
+    let mut stream = parlor.chat(&request).await;
+    let run = id(&stream.until("waiting").await, "message_id");
+    let allow = json!({ "index": 0, "answer": "allow" });
+    let answered = parlor.post(&format!("/api/runs/{run}/approvals"), &allow);
+    assert!(answered.send().await.unwrap().status().is_success());
+    let last = stream.rest().await.pop().unwrap();
+    assert_eq!(last["payload"]["message"], "[[tool:0]]\n\nIt has one.");
+    assert_eq!(library(&parlor).await["articles"][0]["note"], "My own words.");
+}
+
+#[tokio::test]
+async fn what_is_not_on_the_page_is_not_found_in_its_own_words() {
+    let (_folder, _upstream, parlor) = parlor().await;
+    let note = json!({ "pmid": "11", "note": "Gone." });
+    let gone = parlor.post("/rpc/note_article", &note).send().await.unwrap();
+    let nowhere = parlor
+        .get("/rpc/open_literature?address=/elsewhere")
+        .send()
+        .await
+        .unwrap();
+    for (response, words) in [(gone, "removed elsewhere"), (nowhere, "no such place")] {
+        assert_eq!(response.status(), 404);
+        let error = body(response).await;
+        assert!(error["message"].as_str().unwrap().contains(words), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -316,8 +316,8 @@ async fn whatever_is_sent_the_answer_is_one_that_is_described() {
                 400,
             ),
             (json_type, "[".repeat(100_000).into(), 400),
-            ("text/plain", b"{\"message\":\"x\"}".into(), 400),
-            ("multipart/form-data; boundary=x", b"--x--".into(), 400),
+            ("text/plain", b"{\"message\":\"x\"}".into(), 415),
+            ("multipart/form-data; boundary=x", b"--x--".into(), 415),
         ];
         for (n, (kind, body, expected)) in cases.into_iter().enumerate() {
             let response = match send(path.clone(), kind, body).await {

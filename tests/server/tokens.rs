@@ -1,7 +1,7 @@
 //! API tokens: who has one is its user, from wherever; who has a false one is nobody.
 
 use parlor::protocol::{ApiToken, Personal};
-use reqwest::{RequestBuilder, Response};
+use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use upstream::Script;
 
@@ -86,6 +86,93 @@ async fn who_has_a_token_may_come_from_another_site() {
         200,
         "and without a token all is as it was"
     );
+}
+
+/// What a browser asks before it sends what a page of another site wants to send.
+fn preflight(parlor: &Parlor, path: &str, headers: &str) -> RequestBuilder {
+    let url = format!("{}{path}", parlor.url);
+    parlor
+        .client
+        .request(Method::OPTIONS, url)
+        .header("origin", "https://elsewhere.example")
+        .header("sec-fetch-site", "cross-site")
+        .header("sec-fetch-mode", "cors")
+        .header("access-control-request-method", "POST")
+        .header("access-control-request-headers", headers)
+}
+
+#[tokio::test]
+async fn a_browser_lets_a_page_of_another_site_send_a_token_and_read_the_answer() {
+    let (_folder, _upstream, parlor) = answering(Script::new().text("yes")).await;
+    let token = token(&parlor, "page").await;
+    let wanted = "authorization,content-type,idempotency-key";
+    for path in ["/api/chat/stream", "/api/events"] {
+        let told = preflight(&parlor, path, wanted).send().await.unwrap();
+        assert_eq!(told.status(), 204, "{path}");
+        let said = |name: &str| told.headers()[name].to_str().unwrap().to_owned();
+        assert_eq!(said("access-control-allow-origin"), "*");
+        assert!(said("access-control-allow-methods").contains("POST"));
+        let allowed = said("access-control-allow-headers");
+        assert!(wanted.split(',').all(|name| allowed.contains(name)), "{allowed}");
+        let credentials = "access-control-allow-credentials";
+        assert!(
+            !told.headers().contains_key(credentials),
+            "nothing that it sends by itself"
+        );
+    }
+    let readable = |response: &Response| {
+        let origin = response.headers().get("access-control-allow-origin");
+        origin.is_some_and(|origin| origin == "*")
+    };
+    let message = json!({ "message": "Hi", "model": "test/any" });
+    let from_elsewhere = || {
+        let request = parlor.post("/api/chat/batch", &message);
+        request
+            .header("origin", "https://elsewhere.example")
+            .header("sec-fetch-site", "cross-site")
+    };
+    let answered = send(from_elsewhere(), &token).await;
+    assert!(answered.status() == 200 && readable(&answered), "{answered:?}");
+    let refused = send(from_elsewhere(), "parlor_none").await;
+    assert!(refused.status() == 401 && readable(&refused), "{refused:?}");
+
+    // Who has none is told nothing that can be read, and can't do anything.
+    let without = from_elsewhere().send().await.unwrap();
+    assert!(without.status() == 403 && !readable(&without), "{without:?}");
+    let refused = [
+        preflight(&parlor, "/api/chat/stream", "content-type"),
+        preflight(&parlor, "/rpc/make_token", wanted),
+        preflight(&parlor, "/api/chat/stream", wanted).header("host", "evil.example"),
+    ];
+    for request in refused {
+        let told = request.send().await.unwrap();
+        assert!(told.status() == 403 && !readable(&told), "{told:?}");
+    }
+    let own = parlor.get("/api/models").send().await.unwrap();
+    assert!(own.status() == 200 && !readable(&own), "{own:?}");
+}
+
+#[tokio::test]
+async fn who_waits_for_a_whole_answer_is_shut_out_too_when_the_token_is_revoked() {
+    let (_folder, upstream, parlor) = answering(Script::new().text("half").gate("rest").text(" whole")).await;
+    let secret = token(&parlor, "one").await;
+    let message = json!({ "message": "Hi", "model": "test/any" });
+    let waiting = send(parlor.post("/api/chat/batch", &message), &secret);
+    let mut events = parlor.follow("/api/events?after=0").await;
+    let revoking = async {
+        let run = events.until("text_delta").await["message_id"].clone();
+        revoke(&parlor, &tokens(&parlor).await[0]).await;
+        run
+    };
+    let (refused, run) = tokio::join!(waiting, revoking);
+    let words = refused.text().await.unwrap();
+    assert!(
+        words.contains("unauthorized") && words.contains(run.as_str().unwrap()),
+        "{words}"
+    );
+    assert!(!words.contains("half"), "{words}");
+    upstream.release("rest");
+    events.until("complete").await;
 }
 
 #[tokio::test]

@@ -147,6 +147,8 @@ impl TryFrom<Fields> for Event {
         };
         let conversation_id = match body {
             EventBody::SettingsChanged | EventBody::LiteratureChanged { .. } => ConversationId::NONE,
+            // What stood here may have been of none.
+            EventBody::Empty => flat.take("conversation_id").unwrap_or(ConversationId::NONE),
             _ => flat.need("conversation_id"),
         };
         let event = fields!(flat => Self { position; message_id } with conversation_id, body);

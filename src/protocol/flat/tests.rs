@@ -356,6 +356,10 @@ fn only_what_concerns_no_conversation_names_none() {
     };
     let json = serde_json::json!({ "position": 7, "type": "settings_changed" });
     assert_eq!(serde_json::to_value(&changed).unwrap(), json);
+    let gone = serde_json::json!({ "position": 7, "type": "empty" });
+    let read: Event = serde_json::from_value(gone.clone()).unwrap();
+    assert_eq!(read.conversation_id, ConversationId::NONE);
+    assert_eq!(serde_json::to_value(&read).unwrap(), gone);
     let json = serde_json::json!({ "position": 7, "type": "conversation_read" });
     let error = serde_json::from_value::<Event>(json).unwrap_err();
     assert_eq!(error.to_string(), "the field `conversation_id` is missing");

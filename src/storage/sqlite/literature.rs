@@ -59,7 +59,7 @@ pub(super) async fn saved_article(
     connection: &mut SqliteConnection,
     user_id: UserId,
     pmid: &str,
-) -> Result<Option<(SavedArticle, Vec<String>)>, StorageError> {
+) -> Result<Option<(SavedArticle, Option<Vec<String>>)>, StorageError> {
     let row = sqlx::query(
         "SELECT pmid, title, authors, journal, published, doi, summary, note, saved_at FROM articles \
          WHERE user_id = ? AND pmid = ?",
@@ -70,6 +70,22 @@ pub(super) async fn saved_article(
     .await?;
     row.map(|row| Ok((saved(&row)?, serde_json::from_str(row.try_get("summary")?)?)))
         .transpose()
+}
+
+pub(super) async fn saved_articles(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    pmids: &[String],
+) -> Result<Vec<SavedArticle>, StorageError> {
+    let rows = sqlx::query(
+        "SELECT pmid, title, authors, journal, published, doi, note, saved_at FROM articles \
+         WHERE user_id = ? AND pmid IN (SELECT value FROM json_each(?))",
+    )
+    .bind(user_id.to_string())
+    .bind(serde_json::to_string(pmids)?)
+    .fetch_all(connection)
+    .await?;
+    rows.iter().map(saved).collect()
 }
 
 pub(super) async fn stream(

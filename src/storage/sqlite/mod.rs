@@ -412,9 +412,18 @@ impl Storage for Sqlite {
         &self,
         user_id: UserId,
         pmid: &str,
-    ) -> Result<Option<(SavedArticle, Vec<String>)>, StorageError> {
+    ) -> Result<Option<(SavedArticle, Option<Vec<String>>)>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         literature::saved_article(&mut connection, user_id, pmid).await
+    }
+
+    async fn saved_articles(
+        &self,
+        user_id: UserId,
+        pmids: &[String],
+    ) -> Result<Vec<SavedArticle>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        literature::saved_articles(&mut connection, user_id, pmids).await
     }
 
     async fn stream(

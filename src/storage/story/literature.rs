@@ -25,7 +25,7 @@ fn save(user_id: UserId, article: SavedArticle) -> Change {
     Change::SaveArticle {
         user_id,
         article,
-        summary: vec!["What it says.".into()],
+        summary: Some(vec!["What it says.".into()]),
         limit: 2,
     }
 }
@@ -51,14 +51,24 @@ async fn library(storage: &dyn Storage, user_id: UserId) -> Library {
     storage.library(user_id).await.expect("storage works")
 }
 
+fn note(note: &str) -> Change {
+    Change::NoteArticle {
+        user_id: ANN,
+        pmid: "11".into(),
+        note: note.into(),
+    }
+}
+
 /// The library that the log's events make.
 async fn replayed(storage: &dyn Storage, user_id: UserId) -> Library {
     let mut library = Library::default();
     for event in log(storage, user_id).await {
-        let EventBody::LiteratureChanged { change } = event.body else {
-            panic!("nothing else has happened")
-        };
         assert_eq!(event.conversation_id, ConversationId::NONE);
+        let change = match event.body {
+            EventBody::LiteratureChanged { change } => change,
+            EventBody::Empty => continue,
+            other => panic!("nothing else has happened: {other:?}"),
+        };
         let change: literature::Change = serde_json::from_str(Json::as_str(&change)).expect("a change");
         literature::apply(&mut library, event.position, change);
     }
@@ -70,21 +80,18 @@ async fn what_is_kept_is_what_the_log_tells() {
     let (_folder, storage) = sqlite().await;
     let storage = &*storage;
     let (first, mut second) = (stream("B"), stream("A"));
-    let note = |note: &str| Change::NoteArticle {
-        user_id: ANN,
-        pmid: "11".into(),
-        note: note.into(),
-    };
-    for change in [
-        save(ANN, article("11")),
-        save(ANN, article("12")),
+    for (change, outcome) in [
+        (save(ANN, article("11")), Outcome::Done),
+        (save(ANN, article("12")), Outcome::Done),
         // Again, with nothing new.
-        save(ANN, article("11")),
-        note("Read this."),
-        keep(ANN, &first),
-        keep(ANN, &second),
+        (save(ANN, article("11")), Outcome::Done),
+        (note("Read this."), Outcome::Forgotten),
+        (note("Read this."), Outcome::Done),
+        (keep(ANN, &first), Outcome::Done),
+        (keep(ANN, &second), Outcome::Done),
+        (keep(ANN, &second), Outcome::Done),
     ] {
-        assert_eq!(do_one(storage, &change).await, Ok(Outcome::Done), "{change:?}");
+        assert_eq!(do_one(storage, &change).await, Ok(outcome), "{change:?}");
     }
     assert_eq!(
         do_one(storage, &save(ANN, article("13"))).await,
@@ -95,7 +102,8 @@ async fn what_is_kept_is_what_the_log_tells() {
         Err(Refusal::LibraryFull)
     );
     second.name = "Z".into();
-    do_one(storage, &keep(ANN, &second)).await.unwrap();
+    let over = do_one(storage, &keep(ANN, &second)).await;
+    assert_eq!(over, Ok(Outcome::Forgotten));
     let kept = library(storage, ANN).await;
     let mut noted = article("11");
     noted.note = "Read this.".into();
@@ -103,7 +111,10 @@ async fn what_is_kept_is_what_the_log_tells() {
     assert_eq!(kept.streams, [first.clone(), second.clone()]);
     assert_eq!(replayed(storage, ANN).await, kept);
     let whole = storage.saved_article(ANN, "11").await.unwrap();
-    assert_eq!(whole, Some((noted, vec!["What it says.".into()])));
+    assert_eq!(whole, Some((noted.clone(), Some(vec!["What it says.".into()]))));
+    let some = storage.saved_articles(ANN, &["11".into(), "13".into()]).await;
+    assert_eq!(some.unwrap(), [noted]);
+    assert_eq!(storage.saved_articles(bob(), &["11".into()]).await.unwrap(), []);
 
     let (pmid, stream_id) = ("11".to_owned(), first.id);
     let remove = Change::RemoveArticle { user_id: ANN, pmid };
@@ -121,6 +132,102 @@ async fn what_is_kept_is_what_the_log_tells() {
     );
     assert_eq!(replayed(storage, ANN).await, kept);
     assert_eq!(do_one(storage, &note("Gone.")).await, Err(Refusal::NotFound));
+}
+
+#[tokio::test]
+async fn a_note_is_never_written_over_by_saving_once_more() {
+    let (_folder, storage) = sqlite().await;
+    let storage = &*storage;
+    let noted = |words: &str| SavedArticle {
+        note: words.into(),
+        ..article("11")
+    };
+    let kept = async || library(storage, ANN).await.articles;
+    do_one(storage, &save(ANN, article("11"))).await.unwrap();
+    do_one(storage, &save(ANN, noted("A model's."))).await.unwrap();
+    assert_eq!(kept().await, [noted("A model's.")], "there was none");
+    do_one(storage, &note("Ann's own.")).await.unwrap();
+    for words in ["A model's.", "Another.", ""] {
+        let again = do_one(storage, &save(ANN, noted(words))).await;
+        assert_eq!(again, Ok(Outcome::Done));
+        assert_eq!(kept().await, [noted("Ann's own.")], "{words}");
+    }
+}
+
+#[tokio::test]
+async fn an_abstract_that_is_not_known_is_kept_once_it_is() {
+    let (_folder, storage) = sqlite().await;
+    let unknown = Change::SaveArticle {
+        user_id: ANN,
+        article: article("11"),
+        summary: None,
+        limit: 2,
+    };
+    do_one(&*storage, &unknown).await.unwrap();
+    let summary = async || storage.saved_article(ANN, "11").await.unwrap().unwrap().1;
+    assert_eq!(summary().await, None);
+    for said in ["What it says.", "Something else."] {
+        let known = Change::KeepSummary {
+            user_id: ANN,
+            pmid: "11".into(),
+            summary: vec![said.into()],
+        };
+        do_one(&*storage, &known).await.unwrap();
+        assert_eq!(summary().await, Some(vec!["What it says.".into()]));
+    }
+    assert_eq!(log(&*storage, ANN).await.len(), 1, "no list shows it");
+}
+
+#[tokio::test]
+async fn what_is_removed_or_written_over_is_in_the_log_no_more() {
+    let (_folder, storage) = sqlite().await;
+    let storage = &*storage;
+    let (ours, another) = (stream("Ours"), stream("Another"));
+    let instructed = |words: &str| ResearchStream {
+        instructions: words.into(),
+        ..ours.clone()
+    };
+    let said = async |user_id| {
+        let log = log(storage, user_id).await;
+        let positions = log.iter().map(|event| event.position.0);
+        assert!(positions.eq(1..=log.len() as u64), "no position is missing");
+        serde_json::to_string(&log).expect("JSON").to_lowercase()
+    };
+    do_one(storage, &save(bob(), article("11"))).await.unwrap();
+    for change in [
+        save(ANN, article("11")),
+        save(ANN, article("12")),
+        keep(ANN, &instructed("private")),
+        keep(ANN, &another),
+        note("private"),
+    ] {
+        do_one(storage, &change).await.unwrap();
+    }
+    assert!(said(ANN).await.contains("private"), "it was there");
+    // What is written over in the transaction that wrote it, too.
+    let over = [
+        note("private, too"),
+        note("open"),
+        keep(ANN, &instructed("private, too")),
+        keep(ANN, &instructed("open")),
+    ];
+    storage.commit(NOON, &over).await.unwrap();
+    let now = said(ANN).await;
+    assert!(!now.contains("private") && now.contains("open"), "{now}");
+    assert_eq!(replayed(storage, ANN).await, library(storage, ANN).await);
+
+    let (pmid, stream_id) = ("11".to_owned(), ours.id);
+    let remove = Change::RemoveArticle { user_id: ANN, pmid };
+    let delete = Change::DeleteStream {
+        user_id: ANN,
+        stream_id,
+    };
+    storage.commit(NOON, &[remove, delete]).await.unwrap();
+    let now = said(ANN).await;
+    assert!(!now.contains("open") && !now.contains("about 11"), "{now}");
+    assert!(now.contains("about 12") && now.contains("another"), "{now}");
+    assert_eq!(replayed(storage, ANN).await, library(storage, ANN).await);
+    assert!(said(bob()).await.contains("about 11"), "what is Bob's stays");
 }
 
 #[tokio::test]

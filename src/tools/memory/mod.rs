@@ -83,7 +83,7 @@ impl Memories {
     async fn all(&self, user_id: UserId) -> Result<Vec<Memory>, ToolError> {
         self.storage.memories(user_id).await.map_err(|error| {
             tracing::error!(%error, "memories can't be read");
-            unavailable()
+            ToolError::unavailable()
         })
     }
 
@@ -95,7 +95,7 @@ impl Memories {
                 "{} things are remembered, and no more can be. Forget what does not matter any more, or leave it.",
                 self.most
             ))),
-            Err(JournalError::Refused(_) | JournalError::Unavailable(_)) => Err(unavailable()),
+            Err(JournalError::Refused(_) | JournalError::Unavailable(_)) => Err(ToolError::unavailable()),
         }
     }
 }
@@ -223,8 +223,4 @@ fn listed<'a>(memories: impl Iterator<Item = &'a Memory>) -> String {
 
 fn no_such_memory() -> ToolError {
     ToolError::new("There is no memory with this id (any more). Recall gives the ids.")
-}
-
-fn unavailable() -> ToolError {
-    ToolError::new("Parlor's storage does not work just now. Nothing was changed; do without it.")
 }

@@ -1,8 +1,9 @@
-//! What a person keeps of the literature. Every tab shows it, so each change is in the log.
+//! What a person keeps of the literature. Every tab shows it, so each change is in the log; but what was removed, or written over,
+//! is there no more.
 
 use sqlx::SqliteConnection;
 
-use super::{super::literature, Batch, Failure};
+use super::{super::literature, Batch, Failure, blank, personal::user};
 use crate::{
     protocol::{
         ConversationId, EventBody, Json, MessageId, StreamId, UserId,
@@ -17,7 +18,7 @@ impl Batch {
         connection: &mut SqliteConnection,
         user_id: UserId,
         saved: &SavedArticle,
-        summary: &[String],
+        summary: Option<&[String]>,
         limit: usize,
     ) -> Result<Outcome, Failure> {
         let SavedArticle {
@@ -26,12 +27,12 @@ impl Batch {
             saved_at,
         } = saved;
         if let Some((known, _)) = literature::saved_article(connection, user_id, &article.pmid).await? {
-            if note.is_empty() || known.note == *note {
+            if note.is_empty() || !known.note.is_empty() {
                 return Ok(Outcome::Done);
             }
             return self.note_article(connection, user_id, &article.pmid, note).await;
         }
-        self.make_user(connection, user_id).await?;
+        user(connection, user_id).await?;
         check_room(
             connection,
             "SELECT count(*) FROM articles WHERE user_id = ?",
@@ -50,13 +51,15 @@ impl Batch {
         .bind(&article.journal)
         .bind(&article.published)
         .bind(&article.doi)
-        .bind(serde_json::to_string(summary)?)
+        // What is not known is `null`.
+        .bind(serde_json::to_string(&summary)?)
         .bind(note)
         .bind(saved_at.0)
         .execute(&mut *connection)
         .await?;
         self.log_literature(connection, user_id, &Change::ArticleSaved(saved.clone()))
-            .await
+            .await?;
+        Ok(Outcome::Done)
     }
 
     pub(super) async fn note_article(
@@ -69,6 +72,9 @@ impl Batch {
         let Some((mut saved, _)) = literature::saved_article(connection, user_id, pmid).await? else {
             Err(Refusal::NotFound)?
         };
+        if saved.note == note {
+            return Ok(Outcome::Done);
+        }
         sqlx::query("UPDATE articles SET note = ? WHERE user_id = ? AND pmid = ?")
             .bind(note)
             .bind(user_id.to_string())
@@ -76,8 +82,12 @@ impl Batch {
             .execute(&mut *connection)
             .await?;
         note.clone_into(&mut saved.note);
+        self.forget_changes(connection, user_id, Kept::Article(pmid))
+            .await?;
         self.log_literature(connection, user_id, &Change::ArticleSaved(saved))
-            .await
+            .await?;
+        // What stood there before.
+        Ok(Outcome::Forgotten)
     }
 
     /// What is gone already stays gone.
@@ -93,6 +103,8 @@ impl Batch {
             .execute(&mut *connection)
             .await?;
         if removed.rows_affected() > 0 {
+            self.forget_changes(connection, user_id, Kept::Article(pmid))
+                .await?;
             let change = Change::ArticleRemoved(pmid.into());
             self.log_literature(connection, user_id, &change).await?;
         }
@@ -107,11 +119,12 @@ impl Batch {
         stream: &ResearchStream,
         limit: usize,
     ) -> Result<Outcome, Failure> {
-        match literature::stream(connection, user_id, stream.id).await? {
-            Some(known) if known == *stream => return Ok(Outcome::Done),
+        let known = literature::stream(connection, user_id, stream.id).await?;
+        match &known {
+            Some(known) if known == stream => return Ok(Outcome::Done),
             Some(_) => {}
             None => {
-                self.make_user(connection, user_id).await?;
+                user(connection, user_id).await?;
                 check_room(
                     connection,
                     "SELECT count(*) FROM streams WHERE user_id = ?",
@@ -135,8 +148,16 @@ impl Batch {
         if kept.rows_affected() == 0 {
             Err(Refusal::NotFound)?;
         }
+        if known.is_some() {
+            let kept = Kept::Stream(stream.id);
+            self.forget_changes(connection, user_id, kept).await?;
+        }
         self.log_literature(connection, user_id, &Change::StreamKept(stream.clone()))
-            .await
+            .await?;
+        Ok(match known {
+            Some(_) => Outcome::Forgotten,
+            None => Outcome::Done,
+        })
     }
 
     pub(super) async fn delete_stream(
@@ -151,6 +172,8 @@ impl Batch {
             .execute(&mut *connection)
             .await?;
         if deleted.rows_affected() > 0 {
+            let kept = Kept::Stream(stream_id);
+            self.forget_changes(connection, user_id, kept).await?;
             let change = Change::StreamDeleted(stream_id);
             self.log_literature(connection, user_id, &change).await?;
         }
@@ -162,25 +185,78 @@ impl Batch {
         connection: &mut SqliteConnection,
         user_id: UserId,
         change: &Change,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<(), Failure> {
         let change = Json::or_string(&serde_json::to_string(change)?);
         let changed = EventBody::LiteratureChanged { change };
         self.log(connection, user_id, ConversationId::NONE, None, changed)
             .await?;
-        Ok(Outcome::Done)
-    }
-
-    async fn make_user(
-        &self,
-        connection: &mut SqliteConnection,
-        user_id: UserId,
-    ) -> Result<(), StorageError> {
-        sqlx::query("INSERT INTO users (id, position) VALUES (?, 0) ON CONFLICT DO NOTHING")
-            .bind(user_id.to_string())
-            .execute(connection)
-            .await?;
         Ok(())
     }
+
+    /// Empties what the log has of something that is kept: it is gone, or another one.
+    async fn forget_changes(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        kept: Kept<'_>,
+    ) -> Result<(), StorageError> {
+        let (path, id) = match kept {
+            Kept::Article(pmid) => ("$.change.article_saved.article.pmid", pmid.to_owned()),
+            Kept::Stream(id) => ("$.change.stream_kept.id", id.to_string()),
+        };
+        sqlx::query(
+            "UPDATE events SET event = json_object('position', position, 'type', 'empty') \
+             WHERE +user_id = ?1 AND message_id IS NULL AND conversation_id = ?2 AND json_extract(event, ?3) = ?4",
+        )
+        .bind(user_id.to_string())
+        .bind(ConversationId::NONE.to_string())
+        .bind(path)
+        .bind(id)
+        .execute(connection)
+        .await?;
+        self.events
+            .iter_mut()
+            .filter(|logged| logged.user_id == user_id && kept.is_in(&logged.event.body))
+            .for_each(blank);
+        Ok(())
+    }
+}
+
+/// Something that a person keeps.
+#[derive(Clone, Copy)]
+enum Kept<'a> {
+    Article(&'a str),
+    Stream(StreamId),
+}
+
+impl Kept<'_> {
+    /// Whether an event has it.
+    fn is_in(self, body: &EventBody) -> bool {
+        let EventBody::LiteratureChanged { change } = body else {
+            return false;
+        };
+        match (self, serde_json::from_str(change.as_str())) {
+            (Self::Article(pmid), Ok(Change::ArticleSaved(saved))) => saved.article.pmid == pmid,
+            (Self::Stream(id), Ok(Change::StreamKept(stream))) => stream.id == id,
+            _ => false,
+        }
+    }
+}
+
+/// The abstract of an article that is kept, if it was not known. No list shows it, so it is not in the log.
+pub(super) async fn keep_summary(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    pmid: &str,
+    summary: &[String],
+) -> Result<Outcome, Failure> {
+    sqlx::query("UPDATE articles SET summary = ? WHERE user_id = ? AND pmid = ? AND summary = 'null'")
+        .bind(serde_json::to_string(summary)?)
+        .bind(user_id.to_string())
+        .bind(pmid)
+        .execute(connection)
+        .await?;
+    Ok(Outcome::Done)
 }
 
 async fn check_room(

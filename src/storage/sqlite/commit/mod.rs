@@ -7,7 +7,10 @@ use std::{
 
 use sqlx::{Connection, QueryBuilder, Sqlite, SqliteConnection};
 
-use self::intents::{known_intent, remember, request};
+use self::{
+    intents::{known_intent, remember, request},
+    literature::keep_summary,
+};
 use super::{Writer, read};
 use crate::{
     protocol::{ConversationId, Event, EventBody, MessageId, Position, Timestamp, UserId},
@@ -303,9 +306,15 @@ impl Batch {
                 summary,
                 limit,
             } => {
+                let summary = summary.as_deref();
                 self.save_article(connection, *user_id, article, summary, *limit)
                     .await
             }
+            Change::KeepSummary {
+                user_id,
+                pmid,
+                summary,
+            } => keep_summary(connection, *user_id, pmid, summary).await,
             Change::NoteArticle { user_id, pmid, note } => {
                 self.note_article(connection, *user_id, pmid, note).await
             }

@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::{
-    protocol::{Attachment, AttachmentId},
+    protocol::{
+        Attachment, AttachmentId,
+        literature::{Article, SavedArticle},
+    },
     test_log::Log,
 };
 
@@ -52,6 +55,38 @@ async fn say_and_delete(storage: &Sqlite) {
             let done = storage.commit(NOON, &[change]).await.unwrap();
             assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
         }
+        keep_and_remove(storage, &text).await;
+    }
+}
+
+/// Writes a secret about an article, and something else over it; one of its own, and removes that.
+async fn keep_and_remove(storage: &Sqlite, secret: &str) {
+    let user_id = UserId::LOCAL;
+    let save = |pmid: &str| Change::SaveArticle {
+        user_id,
+        article: SavedArticle {
+            article: Article {
+                pmid: pmid.into(),
+                ..Article::default()
+            },
+            note: secret.into(),
+            saved_at: NOON,
+        },
+        summary: None,
+        limit: 9,
+    };
+    let note = Change::NoteArticle {
+        user_id,
+        pmid: "1".into(),
+        note: "Nothing.".into(),
+    };
+    let remove = |pmid: &str| Change::RemoveArticle {
+        user_id,
+        pmid: pmid.into(),
+    };
+    for change in [save("1"), note, save("2"), remove("2"), remove("1")] {
+        let done = storage.commit(NOON, &[change]).await.unwrap();
+        assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
     }
 }
 
