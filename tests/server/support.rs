@@ -1,5 +1,9 @@
 //! A real server in this process, at a scripted model server, and a client that reads event streams.
 
+mod model_calls;
+
+pub use model_calls::{calls, calls_as_sent, last_call, prompt, prompt_of, said, shown};
+
 use std::{path::Path, sync::Arc, time::Duration};
 
 use parlor::{
@@ -12,7 +16,7 @@ use parlor::{
 use serde_json::Value;
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
-use upstream::{Script, Upstream, When, without_metadata};
+use upstream::{Script, Upstream, When};
 
 use crate::openapi;
 
@@ -106,6 +110,21 @@ impl Parlor {
     /// Starts a turn and reads its stream.
     pub async fn chat(&self, body: &Value) -> Stream {
         Stream::of(self.post("/api/chat/stream", body)).await
+    }
+
+    /// Waits until so many listen to what happens.
+    pub async fn listeners(&self, wanted: usize) {
+        let listen = async {
+            while self.hub.listeners() != wanted {
+                tokio::task::yield_now().await;
+            }
+        };
+        let listen = tokio::time::timeout(SOON, listen).await;
+        assert!(
+            listen.is_ok(),
+            "{} listen instead of {wanted}",
+            self.hub.listeners()
+        );
     }
 
     /// Reads a stream.
@@ -246,27 +265,6 @@ pub async fn answering(script: Script) -> (tempfile::TempDir, Upstream, Parlor) 
     upstream.script(When::any(), script);
     let parlor = Parlor::start(folder.path(), &upstream).await;
     (folder, upstream, parlor)
-}
-
-/// The model calls so far, oldest first, as they were sent; the lists of models that were asked for are left out.
-pub fn calls_as_sent(upstream: &Upstream) -> Vec<Value> {
-    let bodies = upstream.requests().into_iter().map(|request| request.body);
-    bodies.filter(|body| body["messages"].is_array()).collect()
-}
-
-/// The same without their system prompts, and without what is told about each message.
-pub fn calls(upstream: &Upstream) -> Vec<Value> {
-    let mut calls = calls_as_sent(upstream);
-    for body in &mut calls {
-        let messages = body["messages"].as_array_mut().expect("messages");
-        assert_eq!(messages.remove(0)["role"], "system");
-        for message in messages {
-            if let Some(text) = message["content"].as_str() {
-                message["content"] = without_metadata(text).into();
-            }
-        }
-    }
-    calls
 }
 
 pub fn id(event: &Value, field: &str) -> String {
