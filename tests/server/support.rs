@@ -14,7 +14,11 @@ use parlor::{
     tools::Registry,
 };
 use serde_json::Value;
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::{
+    net::TcpListener,
+    task::JoinHandle,
+    time::{Instant, timeout, timeout_at},
+};
 use tokio_util::sync::CancellationToken;
 use upstream::{Script, Upstream, When};
 
@@ -90,7 +94,7 @@ impl Parlor {
     /// Stops as on SIGTERM and waits for the end.
     pub async fn stop(self) {
         self.stop.cancel();
-        tokio::time::timeout(SOON, self.served)
+        timeout(SOON, self.served)
             .await
             .expect("the server stops in time")
             .expect("no panic");
@@ -119,7 +123,7 @@ impl Parlor {
                 tokio::task::yield_now().await;
             }
         };
-        let listen = tokio::time::timeout(SOON, listen).await;
+        let listen = timeout(SOON, listen).await;
         assert!(
             listen.is_ok(),
             "{} listen instead of {wanted}",
@@ -187,8 +191,10 @@ impl Stream {
 
     /// The next event, with its id as `id`; `None` at the stream's end.
     pub async fn next(&mut self) -> Option<Value> {
+        // Comments, which come however little happens, are nothing that is waited for.
+        let soon = Instant::now() + SOON;
         while self.frames.is_empty() {
-            let chunk = tokio::time::timeout(SOON, self.response.chunk())
+            let chunk = timeout_at(soon, self.response.chunk())
                 .await
                 .expect("something comes");
             let chunk = chunk.expect("the stream is whole")?;
