@@ -158,7 +158,18 @@ async fn what_is_too_large_or_too_many_is_not_kept_and_the_model_knows() {
 }
 
 #[tokio::test]
-async fn nobody_else_has_it_and_with_its_conversation_it_is_gone() {
+async fn nobody_else_has_it() {
+    let (folder, parlor, end) = give(vec![file("map", "image/png", PNG)]).await;
+    parlor.stop().await;
+    let storage = Sqlite::open(folder.path()).await.unwrap();
+    let id: AttachmentId = end["attachments"][0]["id"].as_str().unwrap().parse().unwrap();
+    let found = async |user| storage.attachment(user, id).await.unwrap();
+    assert!(found(UserId::LOCAL).await.is_some());
+    assert_eq!(found(UserId(Uuid::from_u128(2))).await, None);
+}
+
+#[tokio::test]
+async fn with_its_conversation_it_is_gone() {
     let (folder, parlor, end) = give(vec![file("map", "image/png", PNG)]).await;
     let status = async |path: &str| parlor.get(path).send().await.unwrap().status().as_u16();
     for unknown in [Uuid::now_v7().to_string(), "what".into(), "%27%20OR%201=1".into()] {

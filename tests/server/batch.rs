@@ -1,11 +1,8 @@
 //! A turn whose answer comes whole, at once.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::SeqCst},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::SeqCst},
 };
 
 use parlor::tools::{Call, NewPayload, Registry, Tool, ToolError, ToolResult};
@@ -265,13 +262,13 @@ async fn whoever_waits_may_go_away() {
     let (_folder, upstream, parlor) = answering(Script::new().text("half").gate("rest").text(" whole")).await;
     let conversation = Uuid::now_v7();
     let request = json!({ "message": "Go", "model": "test/any", "conversation_id": conversation });
-    let waiting = parlor
-        .post("/api/chat/batch", &request)
-        .timeout(Duration::from_millis(300))
-        .send();
-    assert!(waiting.await.unwrap_err().is_timeout());
-    upstream.release("rest");
+    let waiting = tokio::spawn(parlor.post("/api/chat/batch", &request).send());
     let mut events = parlor.follow("/api/events?after=0").await;
+    events.until("text_delta").await;
+    parlor.listeners(2).await;
+    waiting.abort();
+    parlor.listeners(1).await;
+    upstream.release("rest");
     events.until("complete").await;
     let path = format!("/api/conversations/{conversation}/messages");
     let messages = json(parlor.get(&path).send().await.unwrap()).await;

@@ -1,6 +1,6 @@
 //! An answer that broke off or was stopped goes on from where it stood, with model servers that know no prefill.
 
-use crate::support::{Parlor, calls, json, text, types};
+use crate::support::{Parlor, json, shown, text, types};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
@@ -36,16 +36,6 @@ fn go_on(events: &[Value]) -> Value {
 async fn post(parlor: &Parlor, intent: &Value) -> (u16, Value) {
     let response = parlor.post("/rpc/continue_run", intent).send().await.unwrap();
     (response.status().as_u16(), json(response).await)
-}
-
-/// What the model was shown in its last call, as (role, content).
-fn shown(upstream: &Upstream) -> Vec<(String, String)> {
-    let request = calls(upstream).pop().expect("a request");
-    let messages = request["messages"].as_array().expect("messages").iter();
-    let field = |message: &Value, field: &str| message[field].as_str().expect("text").to_owned();
-    messages
-        .map(|message| (field(message, "role"), field(message, "content")))
-        .collect()
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Conversations over HTTP: the list, one, its messages, another title, deleting.
 
 use serde_json::{Value, json};
-use upstream::Script;
+use upstream::{Script, Upstream};
 use uuid::Uuid;
 
 use crate::support::{Parlor, answering, id, json};
@@ -158,8 +158,17 @@ async fn messages_are_read_page_by_page_from_the_end() {
 
 #[tokio::test]
 async fn the_models_are_listed() {
-    let (_folder, upstream, parlor) = answering(Script::new()).await;
-    upstream.list_models(200, json!({ "data": [{ "id": "small" }] }));
-    let (_, list) = get(&parlor, "/api/models").await;
-    assert_eq!(list["default"], list["models"][0]["id"]);
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    // Before the server asks for the list, which it does as soon as it starts.
+    upstream.list_models(200, json!({ "data": [{ "id": "small" }, { "id": "large" }] }));
+    let parlor = Parlor::start(folder.path(), &upstream).await;
+    let model = |name: &str| json!({ "id": format!("test/{name}"), "name": name, "endpoint": "test" });
+    let expected = json!({
+        "models": [model("large"), model("small")],
+        "default": "test/large",
+        "problems": [],
+        "can_search": false,
+    });
+    assert_eq!(get(&parlor, "/api/models").await, (200, expected));
 }

@@ -1,12 +1,16 @@
 //! How answers are made, as their diagnostics tell it.
 
-use parlor::settings::{Price, Secret};
+use parlor::{
+    protocol::UserId,
+    settings::{Price, Secret},
+    storage::{Storage, sqlite::Sqlite},
+};
 use serde_json::{Value, json};
-use upstream::{Script, Upstream, When, without_metadata};
+use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
 use crate::{
-    support::{Parlor, answering, calls_as_sent, id, json},
+    support::{Parlor, answering, id, json, last_call, said},
     tools::Failing,
 };
 
@@ -32,11 +36,6 @@ async fn status(parlor: &Parlor, message_id: &Value) -> u16 {
 async fn turn(parlor: &Parlor, message: &str) -> Value {
     let request = json!({ "message": message, "model": "test/any" });
     parlor.chat(&request).await.rest().await.pop().unwrap()
-}
-
-/// A message's text, without what the model is told about it.
-fn said(message: &Value) -> &str {
-    without_metadata(message["content"].as_str().unwrap())
 }
 
 fn kinds(timeline: &Value) -> Vec<&str> {
@@ -77,7 +76,7 @@ async fn it_is_all_there_what_was_sent_what_came_back_and_when() {
     );
     let made = diagnostics(&parlor, &last["message_id"]).await;
 
-    let sent = calls_as_sent(&upstream).pop().unwrap();
+    let sent = last_call(&upstream);
     assert_eq!(
         made["messages"].as_array().unwrap()[..],
         sent["messages"].as_array().unwrap()[1..],
@@ -171,7 +170,7 @@ async fn what_was_sent_is_what_there_was_room_for_and_how_the_model_was_asked() 
         last = parlor.chat(&request).await.rest().await.pop().unwrap();
     }
     let made = diagnostics(&parlor, &last["message_id"]).await;
-    let sent = calls_as_sent(&upstream).pop().unwrap();
+    let sent = last_call(&upstream);
     assert!(!sent.to_string().contains("turn 0"), "there is no room for all");
     assert_eq!(
         made["messages"].as_array().unwrap()[..],
@@ -221,7 +220,9 @@ async fn no_secret_is_ever_in_it_whoever_says_it() {
     let question = format!("What about {KEY} and http://ann:s3cr3t-word@wiki/?");
     let request = json!({ "message": question, "model": "test/any", "diagnostics": true });
     let last = parlor.chat(&request).await.rest().await.pop().unwrap();
-    let sent = &upstream.requests().pop().unwrap().headers;
+    let requests = upstream.requests().into_iter();
+    let mut calls = requests.filter(|request| request.body["messages"].is_array());
+    let sent = calls.next_back().unwrap().headers;
     assert!(
         sent["authorization"].contains(KEY) && sent["x-auth-token"] == TOKEN,
         "they were sent"
@@ -404,7 +405,18 @@ async fn much_is_cut_and_only_the_newest_answers_have_any() {
 }
 
 #[tokio::test]
-async fn nobody_else_has_them_and_with_their_conversation_they_are_gone() {
+async fn nobody_else_has_them() {
+    let (folder, _upstream, parlor) = answering(Script::new().text("Rumpelstilzchen")).await;
+    let answer = id(&turn(&parlor, "Who?").await, "message_id").parse().unwrap();
+    parlor.stop().await;
+    let storage = Sqlite::open(folder.path()).await.unwrap();
+    let calls = async |user| storage.model_calls(user, answer).await.unwrap();
+    assert_eq!(calls(UserId::LOCAL).await.len(), 1);
+    assert_eq!(calls(UserId(Uuid::from_u128(2))).await, []);
+}
+
+#[tokio::test]
+async fn with_their_conversation_they_are_gone() {
     let (folder, _upstream, parlor) = answering(Script::new().text("Rumpelstilzchen")).await;
     let last = turn(&parlor, "Who?").await;
     let (answer, question) = (&last["message_id"], &last["payload"]["user_message_id"]);

@@ -1,10 +1,10 @@
 //! What a model offers besides text, over HTTP: what it writes for the panel, proposals, actions, and how a message was said.
 
 use serde_json::{Value, json};
-use upstream::{Script, Upstream, When, without_metadata};
+use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
-use crate::support::{Parlor, answering, id, json, text, types};
+use crate::support::{Parlor, answering, id, json, prompt, shown, text, types};
 
 const QUESTION: &str = "Write a letter";
 
@@ -12,30 +12,6 @@ const QUESTION: &str = "Write a letter";
 async fn turn(parlor: &Parlor, conversation: Option<&str>, message: &str) -> Vec<Value> {
     let request = json!({ "message": message, "conversation_id": conversation, "model": "test/any" });
     parlor.chat(&request).await.rest().await
-}
-
-/// The system prompt of the last call of the model.
-fn prompt(upstream: &Upstream) -> String {
-    let requests = upstream.requests();
-    let body = &requests.last().expect("a call").body;
-    body["messages"][0]["content"]
-        .as_str()
-        .expect("a prompt")
-        .to_owned()
-}
-
-/// What the model was shown last, without the system prompt and what is told about each message: role and text.
-fn shown(upstream: &Upstream) -> Vec<(String, String)> {
-    let requests = upstream.requests();
-    let messages = requests.last().expect("a call").body["messages"].clone();
-    let messages = messages.as_array().expect("messages").iter().skip(1);
-    let field = |message: &Value, field: &str| message[field].as_str().unwrap_or_default().to_owned();
-    messages
-        .map(|message| {
-            let text = field(message, "content");
-            (field(message, "role"), without_metadata(&text).to_owned())
-        })
-        .collect()
 }
 
 async fn payload(parlor: &Parlor, conversation: &str, payload: &str) -> Value {
@@ -199,6 +175,12 @@ async fn what_was_written_before_an_answer_broke_off_is_not_written_again() {
     );
 }
 
+/// What happened next after an event.
+async fn next(parlor: &Parlor, event: &Value) -> Value {
+    let path = format!("/api/events?after={}", event["position"]);
+    parlor.follow(&path).await.next().await.expect("an event")
+}
+
 async fn say_verdict(
     parlor: &Parlor,
     conversation: &str,
@@ -262,6 +244,7 @@ async fn a_verdict_is_an_event_is_kept_and_is_told_to_the_model() {
         Value::Null
     );
     turn(&parlor, Some(&conversation), "Thanks").await;
+    assert_eq!(next(&parlor, &event).await["text"], "Thanks", "it was one event");
     let told = format!("- {second} (text_document): Text document: Letter (2). The person accepted it.");
     assert!(prompt(&upstream).contains(&told), "{}", prompt(&upstream));
 }
@@ -461,4 +444,6 @@ async fn an_action_that_the_page_has_done_is_spent_for_everybody() {
         (&actions[0]["taken"], &actions[1]["taken"]),
         (&Value::Null, &json!(true))
     );
+    turn(&parlor, Some(&conversation), "Thanks").await;
+    assert_eq!(next(&parlor, &event).await["text"], "Thanks", "it was one event");
 }

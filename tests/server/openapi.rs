@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
-use crate::support::{Parlor, SOON, answering, json};
+use crate::support::{Parlor, SOON, answering, calls_as_sent, json};
 
 /// The document as it is served.
 pub static DOCUMENT: LazyLock<Value> =
@@ -330,14 +330,7 @@ async fn whatever_is_sent_the_answer_is_one_that_is_described() {
             json(response).await;
         }
     }
-    assert_eq!(
-        upstream
-            .requests()
-            .iter()
-            .filter(|request| request.path.ends_with("completions"))
-            .count(),
-        0
-    );
+    assert_eq!(calls_as_sent(&upstream), Vec::<Value>::new());
 }
 
 #[tokio::test]

@@ -110,7 +110,8 @@ async fn nobody_else_has_it_and_with_its_conversation_it_is_gone() {
     let (folder, upstream, parlor) = with_limit(1 << 20).await;
     let (conversation, end) = make(&upstream, &parlor, "table", &json!([])).await;
     let payload = end["payload"]["payload_id"].as_str().unwrap().to_owned();
-    let (other, _) = make(&upstream, &parlor, "table", &json!([])).await;
+    let (other, end) = make(&upstream, &parlor, "table", &json!([])).await;
+    let of_other = end["payload"]["payload_id"].as_str().unwrap();
     let not_found = (404, json!("not_found"));
     let unknown = Uuid::now_v7().to_string();
     for (conversation, payload) in [
@@ -126,6 +127,9 @@ async fn nobody_else_has_it_and_with_its_conversation_it_is_gone() {
     let [raw, _] = addresses("what", &payload);
     assert_eq!(status(&parlor, &raw).await, not_found);
 
+    for path in addresses(&other, of_other) {
+        assert_eq!(status(&parlor, &path).await, (200, Value::Null), "{path}");
+    }
     let delete = json!({ "conversation_id": other });
     let deleted = parlor
         .post("/rpc/delete_conversation", &delete)
@@ -133,7 +137,7 @@ async fn nobody_else_has_it_and_with_its_conversation_it_is_gone() {
         .await
         .unwrap();
     assert_eq!(deleted.status(), 200);
-    for path in addresses(&other, &payload) {
+    for path in addresses(&other, of_other) {
         assert_eq!(status(&parlor, &path).await, not_found, "{path}");
     }
 

@@ -4,7 +4,7 @@ use parlor::{protocol::Personal, settings::Settings};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 
-use crate::support::{Parlor, answering, json};
+use crate::support::{Parlor, answering, json, prompt};
 
 async fn personal(parlor: &Parlor) -> Personal {
     let personal = parlor.get("/rpc/personal").send().await.unwrap();
@@ -20,14 +20,7 @@ async fn ask(parlor: &Parlor, function: &str, body: Value) -> u16 {
 async fn told(parlor: &Parlor, upstream: &Upstream) -> String {
     let message = json!({ "message": "Hi", "model": "test/any" });
     parlor.chat(&message).await.rest().await;
-    let requests = upstream.requests();
-    let last = requests
-        .iter()
-        .rfind(|request| request.body["messages"].is_array());
-    last.expect("a call").body["messages"][0]["content"]
-        .as_str()
-        .expect("a prompt")
-        .to_owned()
+    prompt(upstream)
 }
 
 #[tokio::test]

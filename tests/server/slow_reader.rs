@@ -80,21 +80,6 @@ async fn talk(parlor: &Parlor) {
     }
 }
 
-/// Waits until so many listen.
-async fn listeners(parlor: &Parlor, wanted: usize) {
-    let listen = async {
-        while parlor.hub.listeners() != wanted {
-            tokio::task::yield_now().await;
-        }
-    };
-    let listen = timeout(SOON, listen).await;
-    assert!(
-        listen.is_ok(),
-        "{} listen instead of {wanted}",
-        parlor.hub.listeners()
-    );
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_reads_nothing_holds_nobody_up_and_gets_everything_once_and_in_order_when_it_reads() {
     let (_folder, _upstream, parlor) = answering(long_answer()).await;
@@ -140,11 +125,11 @@ async fn who_has_gone_is_forgotten_whether_it_was_read_to_or_not() {
     let (_folder, _upstream, parlor) = answering(long_answer()).await;
     let idle = parlor.follow("/api/events").await;
     let stuck = SlowReader::open(&parlor, "/api/events?after=0").await;
-    listeners(&parlor, 2).await;
+    parlor.listeners(2).await;
     talk(&parlor).await;
-    listeners(&parlor, 2).await;
+    parlor.listeners(2).await;
     drop(stuck);
-    listeners(&parlor, 1).await;
+    parlor.listeners(1).await;
     drop(idle);
-    listeners(&parlor, 0).await;
+    parlor.listeners(0).await;
 }

@@ -1,5 +1,9 @@
 //! A real server in this process, at a scripted model server, and a client that reads event streams.
 
+mod model_calls;
+
+pub use model_calls::{calls, calls_as_sent, last_call, prompt, prompt_of, said, shown};
+
 use std::{path::Path, sync::Arc, time::Duration};
 
 use parlor::{
@@ -10,9 +14,13 @@ use parlor::{
     tools::Registry,
 };
 use serde_json::Value;
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::{
+    net::TcpListener,
+    task::JoinHandle,
+    time::{Instant, timeout, timeout_at},
+};
 use tokio_util::sync::CancellationToken;
-use upstream::{Script, Upstream, When, without_metadata};
+use upstream::{Script, Upstream, When};
 
 use crate::openapi;
 
@@ -86,7 +94,7 @@ impl Parlor {
     /// Stops as on SIGTERM and waits for the end.
     pub async fn stop(self) {
         self.stop.cancel();
-        tokio::time::timeout(SOON, self.served)
+        timeout(SOON, self.served)
             .await
             .expect("the server stops in time")
             .expect("no panic");
@@ -106,6 +114,21 @@ impl Parlor {
     /// Starts a turn and reads its stream.
     pub async fn chat(&self, body: &Value) -> Stream {
         Stream::of(self.post("/api/chat/stream", body)).await
+    }
+
+    /// Waits until so many listen to what happens.
+    pub async fn listeners(&self, wanted: usize) {
+        let listen = async {
+            while self.hub.listeners() != wanted {
+                tokio::task::yield_now().await;
+            }
+        };
+        let listen = timeout(SOON, listen).await;
+        assert!(
+            listen.is_ok(),
+            "{} listen instead of {wanted}",
+            self.hub.listeners()
+        );
     }
 
     /// Reads a stream.
@@ -168,8 +191,10 @@ impl Stream {
 
     /// The next event, with its id as `id`; `None` at the stream's end.
     pub async fn next(&mut self) -> Option<Value> {
+        // Comments, which come however little happens, are nothing that is waited for.
+        let soon = Instant::now() + SOON;
         while self.frames.is_empty() {
-            let chunk = tokio::time::timeout(SOON, self.response.chunk())
+            let chunk = timeout_at(soon, self.response.chunk())
                 .await
                 .expect("something comes");
             let chunk = chunk.expect("the stream is whole")?;
@@ -246,27 +271,6 @@ pub async fn answering(script: Script) -> (tempfile::TempDir, Upstream, Parlor) 
     upstream.script(When::any(), script);
     let parlor = Parlor::start(folder.path(), &upstream).await;
     (folder, upstream, parlor)
-}
-
-/// The model calls so far, oldest first, as they were sent; the lists of models that were asked for are left out.
-pub fn calls_as_sent(upstream: &Upstream) -> Vec<Value> {
-    let bodies = upstream.requests().into_iter().map(|request| request.body);
-    bodies.filter(|body| body["messages"].is_array()).collect()
-}
-
-/// The same without their system prompts, and without what is told about each message.
-pub fn calls(upstream: &Upstream) -> Vec<Value> {
-    let mut calls = calls_as_sent(upstream);
-    for body in &mut calls {
-        let messages = body["messages"].as_array_mut().expect("messages");
-        assert_eq!(messages.remove(0)["role"], "system");
-        for message in messages {
-            if let Some(text) = message["content"].as_str() {
-                message["content"] = without_metadata(text).into();
-            }
-        }
-    }
-    calls
 }
 
 pub fn id(event: &Value, field: &str) -> String {

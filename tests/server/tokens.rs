@@ -4,8 +4,9 @@ use parlor::protocol::{ApiToken, Personal};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use upstream::Script;
+use uuid::Uuid;
 
-use crate::support::{Parlor, SOON, answering, json};
+use crate::support::{Parlor, SOON, answering, calls_as_sent, json};
 
 /// Makes a token.
 async fn token(parlor: &Parlor, name: &str) -> String {
@@ -32,6 +33,17 @@ async fn revoke(parlor: &Parlor, token: &ApiToken) {
 
 async fn send(request: RequestBuilder, token: &str) -> Response {
     request.bearer_auth(token).send().await.unwrap()
+}
+
+/// Reads on until something is said.
+async fn hear(stream: &mut Response, what: &str) {
+    let mut heard = String::new();
+    while !heard.contains(what) {
+        let chunk = tokio::time::timeout(SOON, stream.chunk())
+            .await
+            .expect("something comes");
+        heard.push_str(&String::from_utf8_lossy(&chunk.unwrap().expect("it goes on")));
+    }
 }
 
 async fn expect_unauthorized(response: Response, case: &str) {
@@ -213,12 +225,7 @@ async fn a_false_token_is_not_the_local_user() {
             .fold(request, |request, value| request.header("authorization", value));
         expect_unauthorized(request.send().await.unwrap(), case).await;
     }
-    assert!(
-        upstream
-            .requests()
-            .iter()
-            .all(|request| !request.body["messages"].is_array())
-    );
+    assert_eq!(calls_as_sent(&upstream), Vec::<Value>::new());
     for path in ["/api/events", "/api/nothing", "/api"] {
         expect_unauthorized(send(parlor.get(path), &other).await, path).await;
     }
@@ -251,12 +258,15 @@ async fn a_revoked_token_is_shut_out_at_once_and_so_is_what_goes_on_with_it() {
     let (one, two) = (token(&parlor, "one").await, token(&parlor, "two").await);
     let events = async |token: &str| send(parlor.get("/api/events"), token).await;
     let (mut first, mut second) = (events(&one).await, events(&two).await);
-    let message = json!({ "message": "Hi", "model": "test/any" });
+    let conversation = Uuid::now_v7();
+    let message = json!({ "message": "Hi", "model": "test/any", "conversation_id": conversation });
     let run = send(parlor.post("/api/chat/stream", &message), &one).await;
     assert_eq!(
         (first.status(), second.status()),
         (200.try_into().unwrap(), 200.try_into().unwrap())
     );
+
+    hear(&mut second, "text_delta").await;
 
     let all = tokens(&parlor).await;
     let token = all
@@ -275,13 +285,13 @@ async fn a_revoked_token_is_shut_out_at_once_and_so_is_what_goes_on_with_it() {
     assert!(!said.contains("\"complete\""), "{said}");
     // The other one goes on: it hears of what happens next.
     revoke(&parlor, token).await;
-    let mut heard = String::new();
-    while !heard.contains("run_started") {
-        let chunk = tokio::time::timeout(SOON, second.chunk())
-            .await
-            .expect("it hears");
-        heard.push_str(&String::from_utf8_lossy(&chunk.unwrap().expect("it goes on")));
-    }
+    let title = json!({ "title": "What happens next" });
+    let rename = parlor
+        .client
+        .patch(format!("{}/api/conversations/{conversation}", parlor.url));
+    let rename = rename.header("content-type", "application/json");
+    assert_eq!(rename.body(title.to_string()).send().await.unwrap().status(), 200);
+    hear(&mut second, "What happens next").await;
     assert_eq!(tokens(&parlor).await.len(), 1);
 }
 

@@ -86,6 +86,7 @@ fn judged(payload_id: &str, verdict: Verdict) -> Judged {
 async fn the_first_verdict_counts_and_the_log_folds_to_it() {
     let (_folder, storage) = sqlite().await;
     let run = offering(&*storage).await;
+    let before = log(&*storage, ANN).await.len();
     let first = judge(ANN, run, "two", Verdict::Rejected);
     for change in [
         &first,
@@ -95,6 +96,7 @@ async fn the_first_verdict_counts_and_the_log_folds_to_it() {
     ] {
         assert_eq!(do_one(&*storage, change).await, Ok(Outcome::Done));
     }
+    assert_eq!(log(&*storage, ANN).await.len(), before + 2);
     let expected = [judged("two", Verdict::Rejected), judged("one", Verdict::Accepted)];
     let stored = whole(&*storage, run.conversation_id).await.expect("it is there");
     assert_eq!(stored.verdicts, expected);
