@@ -27,6 +27,7 @@ mod diagnostics;
 mod drafts;
 mod each;
 mod erase;
+mod fold;
 mod header;
 mod highlight;
 mod icons;

@@ -74,7 +74,7 @@ fn Ring(usage: Memo<Option<Usage>>) -> impl IntoView {
             </svg>
         </button>
         <div id="gauge-figures" class="popover" popover="auto">
-            <h2>"The model's context window"</h2>
+            <h2>"The model’s context window"</h2>
             <p>{figures}</p>
             <p>
                 "It holds all that the model is shown: its instructions, its tools and this conversation. When there is no room for all, old tool outputs are shortened first, and then the oldest messages are summarised."

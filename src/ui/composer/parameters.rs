@@ -155,7 +155,7 @@ fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
                     <button type="button" class="button" on:click=move |_| close()>
                         "Cancel"
                     </button>
-                    <button class="button">"Save"</button>
+                    <button class="button button-primary">"Save"</button>
                 </div>
             </form>
         </dialog>

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use leptos::{
-    ev, prelude::*, task::spawn_local, wasm_bindgen::JsCast, wasm_split::wasm_split,
-    web_sys::HtmlDetailsElement,
-};
+use leptos::{ev, prelude::*, task::spawn_local, wasm_split::wasm_split};
 
 use super::{BUTTON, Diagnosis};
 
@@ -20,7 +17,7 @@ use crate::{
         confirm::modal,
         copy::CopyButton,
         erase::Erase,
-        icons,
+        fold, icons,
         lazy::{Code, NotLoaded},
         live::Live,
     },
@@ -179,10 +176,7 @@ fn section(section: &Section, state: State) -> AnyView {
     let title = section.title.clone();
     let open = state.unfolded.with_value(|unfolded| unfolded.contains(&title));
     let toggled = move |event: ev::Event| {
-        let details = event
-            .target()
-            .and_then(|target| target.dyn_into::<HtmlDetailsElement>().ok());
-        let is_open = details.is_some_and(|details| details.open());
+        let is_open = fold::is_open(&event);
         state.unfolded.update_value(|unfolded| {
             unfolded.retain(|other| *other != title);
             unfolded.extend(is_open.then(|| title.clone()));

@@ -89,7 +89,7 @@ fn SearchBox(desk: Desk) -> impl IntoView {
                 <option value="relevance" selected=!untrack(by_date)>"Best match"</option>
                 <option value="date" selected=untrack(by_date)>"Newest"</option>
             </select>
-            <button type="submit" class="button button-main">{icons::search()} "Search"</button>
+            <button type="submit" class="button button-primary">{icons::search()} "Search"</button>
             <When when=can_keep>
                 <button
                     type="button"

@@ -200,7 +200,7 @@ pub fn dialog(desk: Desk) -> AnyView {
                         </button>
                     })}
                     <button type="button" class="button" on:click=move |_| close()>"Cancel"</button>
-                    <button type="submit" class="button button-main">"Keep"</button>
+                    <button type="submit" class="button button-primary">"Keep"</button>
                 </div>
             </form>
         </dialog>

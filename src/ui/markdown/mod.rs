@@ -53,7 +53,7 @@ pub fn MarkdownView(
     }
     let view = move || match reading.tracked() {
         Some(reader) => prose.read(reader).view(prefix.clone(), cited.clone()),
-        None => view! { <div class="md"><div class="md-html">{prose.plain()}</div></div> }.erase(),
+        None => view! { <div class="md md-plain">{prose.plain()}</div> }.erase(),
     };
     view.erase()
 }

@@ -77,7 +77,7 @@ pub fn section(settings: Settings) -> AnyView {
                 <button
                     type="button"
                     id="save-instructions"
-                    class="button button-accent"
+                    class="button button-primary"
                     aria-disabled=move || (!can_save()).to_string()
                     on:click=move |_| instructions.save()
                 >

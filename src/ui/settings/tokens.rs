@@ -87,7 +87,7 @@ pub fn section(settings: Settings, confirm: Confirm) -> AnyView {
                     <span>"How long it lasts"</span>
                     <select node_ref=tokens.span class="settings-input">{spans}</select>
                 </label>
-                <button class="button button-accent" aria-disabled=move || tokens.is_making.get().to_string()>
+                <button class="button button-primary" aria-disabled=move || tokens.is_making.get().to_string()>
                     "Make a token"
                 </button>
             </form>

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use leptos::{ev, prelude::*, wasm_bindgen::JsCast, wasm_split::wasm_split, web_sys::HtmlDetailsElement};
+use leptos::{ev, prelude::*, wasm_split::wasm_split};
 
 use self::{files::files, opened::Opened};
 use super::answer::Dots;
@@ -12,7 +12,7 @@ use crate::{
     ui::{
         clock,
         erase::Erase,
-        icons,
+        fold, icons,
         lazy::{Code, NotLoaded, lazy_part},
         live::{PartRow, RunView, use_live},
         panel::payload_card,
@@ -52,14 +52,7 @@ pub fn code(
 fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: String) -> impl IntoView {
     let live = part.live;
     let open = RwSignal::new(false);
-    let toggled = move |event: ev::Event| {
-        if let Some(details) = event
-            .target()
-            .and_then(|target| target.dyn_into::<HtmlDetailsElement>().ok())
-        {
-            open.set(details.open());
-        }
-    };
+    let toggled = move |event: ev::Event| open.set(fold::is_open(&event));
     let icon = icon_of(&call.with_untracked(|call| call.tool.clone()));
     let status = {
         let call = call.clone();

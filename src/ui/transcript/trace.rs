@@ -1,7 +1,7 @@
 //! The thinking trace, at the top of an answer whose model thinks: one line that says what goes on, which opens to every thought
 //! and every call of a tool in their order. When the answer is done it is folded away, with how long it took and what was used.
 
-use leptos::{ev, prelude::*, wasm_bindgen::JsCast, web_sys::HtmlDetailsElement};
+use leptos::{ev, prelude::*};
 
 use super::answer::{Dots, part_id};
 use crate::{
@@ -10,6 +10,7 @@ use crate::{
         clock,
         each::Each,
         erase::Erase,
+        fold,
         live::{AnswerRow, PartKind, PartRow},
         markdown::MarkdownView,
     },
@@ -26,14 +27,7 @@ pub fn trace(row: AnswerRow) -> AnyView {
 fn Trace(row: AnswerRow) -> impl IntoView {
     let AnswerRow { id, run, parts, .. } = row;
     let open = RwSignal::new(false);
-    let toggled = move |event: ev::Event| {
-        if let Some(details) = event
-            .target()
-            .and_then(|target| target.dyn_into::<HtmlDetailsElement>().ok())
-        {
-            open.set(details.open());
-        }
-    };
+    let toggled = move |event: ev::Event| open.set(fold::is_open(&event));
     // What goes on now, if it is something that the trace tells.
     let now = {
         let (run, parts) = (run.clone(), parts.clone());
