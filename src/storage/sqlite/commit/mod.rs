@@ -17,7 +17,7 @@ use crate::{
 mod approvals;
 mod calls;
 pub(super) mod conversations;
-mod intents;
+pub(super) mod intents;
 mod literature;
 mod made;
 mod memories;
