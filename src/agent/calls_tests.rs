@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::*;
+use super::{
+    tests::{TextOnly, terms},
+    *,
+};
 use crate::protocol::{Fraction, ToolCall, ToolStatus};
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
@@ -29,7 +32,7 @@ impl Toolbox for Tools {
 }
 
 fn agent(message: AssistantMessage) -> Agent {
-    Agent::new(message, Arc::new(Tools), 2)
+    Agent::new(message, Arc::new(Tools), Arc::new(TextOnly), terms(2))
 }
 
 /// A run that has begun and been fed these inputs; gives the effects of the last one.
@@ -181,7 +184,8 @@ impl Toolbox for AllowsForGood {
 #[test]
 fn whoever_allows_a_tool_for_good_is_asked_about_no_other_call_of_it() {
     let tools = Arc::new(AllowsForGood::default());
-    let mut agent = Agent::new(AssistantMessage::started("x/m"), tools.clone(), 2);
+    let message = AssistantMessage::started("x/m");
+    let mut agent = Agent::new(message, tools.clone(), Arc::new(TextOnly), terms(2));
     agent.step(Input::Start, NOON);
     for input in asks(&[("look", "{}"), ("ask", "1"), ("ask", "2")]) {
         agent.step(input, NOON);

@@ -25,7 +25,7 @@ mod workshop;
 
 pub use calls::{Asked, Done, Made, Plan, Toolbox};
 pub(crate) use ends::error;
-pub use workshop::{TextOnly, Workshop};
+pub use workshop::Workshop;
 
 #[cfg(test)]
 mod calls_tests;
@@ -43,6 +43,15 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// What to do when an answer broke off.
 pub const KEPT: &str = "What had come is kept. Continue goes on from there, Retry begins anew.";
 
+/// How a run is let work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// So many calls of the model may ask for tools; then it has to answer with what there is.
+    pub max_iterations: usize,
+    /// Whether the model is shown metadata before the messages of the history: then it may imitate them.
+    pub has_metadata: bool,
+}
+
 /// What a run has come to.
 #[derive(Clone, Debug)]
 pub struct Agent {
@@ -55,8 +64,7 @@ pub struct Agent {
     retries: u32,
     tools: Arc<dyn Toolbox>,
     workshop: Arc<dyn Workshop>,
-    /// How many calls of the model may ask for tools.
-    max_iterations: usize,
+    terms: Terms,
     /// The tool calls that the model is asking for in the present answer.
     asked: Vec<Asked>,
     /// Takes out of the present answer what is not for the person.
@@ -145,9 +153,13 @@ pub enum Effect {
 }
 
 impl Agent {
-    /// A run that has produced this much so far: nothing, or what it had when it is continued. At most `max_iterations` calls
-    /// of the model may ask for tools; then it has to answer with what there is.
-    pub fn new(message: AssistantMessage, tools: Arc<dyn Toolbox>, max_iterations: usize) -> Self {
+    /// A run that has produced this much so far: nothing, or what it had when it is continued.
+    pub fn new(
+        message: AssistantMessage,
+        tools: Arc<dyn Toolbox>,
+        workshop: Arc<dyn Workshop>,
+        terms: Terms,
+    ) -> Self {
         Self {
             node: message.nodes.len(),
             message,
@@ -155,19 +167,12 @@ impl Agent {
             began_at: Timestamp(0),
             retries: 0,
             tools,
-            workshop: Arc::new(TextOnly),
-            max_iterations,
+            workshop,
+            terms,
             asked: Vec::new(),
             filter: ControlFilter::new(Vec::new(), control::DEFAULT_LIMIT),
             is_writing: false,
         }
-    }
-
-    /// The same, on a page that lets the model make more than text.
-    #[must_use]
-    pub fn at(mut self, workshop: Arc<dyn Workshop>) -> Self {
-        self.workshop = workshop;
-        self
     }
 
     /// What the run has produced.
@@ -288,7 +293,7 @@ impl Agent {
     /// Calls the model, to fill the next node.
     fn think(&mut self) -> Vec<Effect> {
         self.node = self.message.nodes.len();
-        self.filter = said::filter_for(&self.message, self.workshop.markers());
+        self.filter = said::filter_for(&self.message, self.workshop.markers(), self.terms.has_metadata);
         self.is_writing = false;
         self.phase = Phase::Calling;
         self.retries = 0;
@@ -308,7 +313,7 @@ impl Agent {
 
     /// Whether the present call of the model may ask for tools.
     fn may_use_tools(&self) -> bool {
-        self.node < self.max_iterations
+        self.node < self.terms.max_iterations
     }
 
     fn failed(&mut self, error: ModelError, at: Timestamp) -> Vec<Effect> {

@@ -9,9 +9,16 @@ use crate::protocol::{
     ToolStatus,
 };
 
-/// A filter for the next answer of a run that has come to this.
-pub(super) fn filter_for(message: &AssistantMessage, markers: Vec<Marker>) -> ControlFilter {
+/// A filter for the next answer of a run that has come to this, by a model that is shown metadata or not.
+pub(super) fn filter_for(
+    message: &AssistantMessage,
+    markers: Vec<Marker>,
+    has_metadata: bool,
+) -> ControlFilter {
     let mut filter = ControlFilter::new(markers, control::DEFAULT_LIMIT);
+    if !has_metadata {
+        filter.knows_no_metadata();
+    }
     let mut pieces = message.pieces().into_iter().rev();
     // A text that goes on may have thoughts before that.
     let last = pieces.find(|piece| piece.kind != PieceKind::Thinking);

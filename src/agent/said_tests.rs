@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{
     said::{is_link, names},
+    tests::terms,
     *,
 };
 use crate::protocol::{Json, Node, RunStatus, ToolCall, ToolStatus};
@@ -83,7 +84,7 @@ impl Workshop for Tables {
 
 fn played(message: AssistantMessage, deltas: &[&str], end: Input) -> (Vec<Effect>, AssistantMessage) {
     let at = Timestamp(0);
-    let mut agent = Agent::new(message, Arc::new(NoTools), 5).at(Arc::new(Tables));
+    let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(Tables), terms(5));
     let mut effects = agent.step(Input::Start, at);
     for delta in deltas {
         effects.extend(agent.step(Input::Model(ModelEvent::Text((*delta).into())), at));

@@ -1,4 +1,6 @@
-use super::{ends::error, *};
+use serde_json::Value;
+
+use super::{control::Marker, ends::error, *};
 use crate::protocol::Node;
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
@@ -13,11 +15,42 @@ impl Toolbox for NoTools {
     }
 }
 
+/// Text, and nothing else.
+#[derive(Debug)]
+pub(super) struct TextOnly;
+
+impl Workshop for TextOnly {
+    fn markers(&self) -> Vec<Marker> {
+        Vec::new()
+    }
+
+    fn writing(&self, _: &str) -> String {
+        String::new()
+    }
+
+    fn make(&self, kind: &str, _: Value) -> Result<Payload, String> {
+        Err(format!("nothing of the type {kind} is made here"))
+    }
+
+    fn performs(&self, _: &str) -> bool {
+        false
+    }
+}
+
+/// So many calls of the model may ask for tools.
+pub(super) fn terms(max_iterations: usize) -> Terms {
+    Terms {
+        max_iterations,
+        has_metadata: true,
+    }
+}
+
 const CALL: Effect = Effect::Call { with_tools: true };
 
 /// Feeds inputs to a new agent; gives all effects and what the run has come to.
 fn played(inputs: impl IntoIterator<Item = Input>) -> (Vec<Effect>, AssistantMessage) {
-    let mut agent = Agent::new(AssistantMessage::started("x/m"), Arc::new(NoTools), 5);
+    let message = AssistantMessage::started("x/m");
+    let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(TextOnly), terms(5));
     let effects = inputs
         .into_iter()
         .flat_map(|input| agent.step(input, NOON))

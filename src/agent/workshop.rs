@@ -26,25 +26,3 @@ pub trait Workshop: fmt::Debug + Send + Sync {
     /// Whether the page performs an action of this name.
     fn performs(&self, action: &str) -> bool;
 }
-
-/// Text, and nothing else.
-#[derive(Debug)]
-pub struct TextOnly;
-
-impl Workshop for TextOnly {
-    fn markers(&self) -> Vec<Marker> {
-        Vec::new()
-    }
-
-    fn writing(&self, _: &str) -> String {
-        String::new()
-    }
-
-    fn make(&self, kind: &str, _: Value) -> Result<Payload, String> {
-        Err(format!("nothing of the type {kind} is made here"))
-    }
-
-    fn performs(&self, _: &str) -> bool {
-        false
-    }
-}

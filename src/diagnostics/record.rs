@@ -18,6 +18,8 @@ pub struct Request {
     pub started_at: Timestamp,
     /// As `endpoint/model`.
     pub model: String,
+    #[serde(default)]
+    pub purpose: Purpose,
     /// The address that it was sent to, without what is secret in it.
     pub address: String,
     /// How many calls of the run may ask for tools.
@@ -30,6 +32,17 @@ pub struct Request {
     pub goes_on: bool,
     /// The messages. `{"omitted": N}` stands where N of them were too many to keep.
     pub messages: Vec<Value>,
+}
+
+/// What a call is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// It gives the answer, or a part of it.
+    #[default]
+    Answer,
+    /// It gives what stands for the conversation's beginning, where there is no room for that.
+    Summary,
 }
 
 /// What has come of it so far.
@@ -122,6 +135,7 @@ impl Request {
         let request = Self {
             started_at: Timestamp(0),
             model: String::new(),
+            purpose: Purpose::default(),
             address,
             max_iterations: 0,
             parameters,
@@ -136,7 +150,7 @@ impl Request {
 }
 
 /// What the call before has sent.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Known {
     /// A hash of each message.
     messages: Vec<u64>,

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    record::{Failure, Raw, Request, Response, TimelineEntry, Tokens, hide_in},
+    record::{Failure, Purpose, Raw, Request, Response, TimelineEntry, Tokens, hide_in},
     secrets::Secrets,
 };
 use crate::{
@@ -34,7 +34,7 @@ pub struct Diagnostics {
     pub messages: Vec<Value>,
     /// What the person was looking at when they asked.
     pub context: Option<Value>,
-    /// What the model said in all calls, before anything was taken out of it.
+    /// What the model said in all calls for the answer, before anything was taken out of it.
     pub raw_llm_response: String,
     /// The address that the model is served at.
     pub address: String,
@@ -61,6 +61,7 @@ pub struct Diagnostics {
 pub struct Call {
     pub started_at: Timestamp,
     pub status: RunStatus,
+    pub purpose: Purpose,
     pub model: String,
     pub address: String,
     pub parameters: Map<String, Value>,
@@ -125,6 +126,12 @@ fn put_together(
     let (mut calls, mut timeline) = (Vec::new(), vec![began(message)]);
     let mut last = None;
     for (request, response) in read {
+        timeline.extend(response.events.iter().cloned());
+        // It stands for itself: those that give the answer go on from each other.
+        if request.purpose == Purpose::Summary {
+            calls.push(call(request, response, Vec::new(), answer.status));
+            continue;
+        }
         if !request.goes_on {
             messages.clear();
         }
@@ -132,7 +139,6 @@ fn put_together(
         if let Some(offered) = &request.tools {
             tools.clone_from(offered);
         }
-        timeline.extend(response.events.iter().cloned());
         last = Some((
             request.parameters.clone(),
             request.address.clone(),
@@ -140,7 +146,11 @@ fn put_together(
         ));
         calls.push(call(request, response, names(&tools), answer.status));
     }
-    let (parameters, address, max_iterations) = last?;
+    if calls.is_empty() {
+        return None;
+    }
+    // A run may have been stopped while its beginning was summarised: nothing was sent for the answer then.
+    let (parameters, address, max_iterations) = last.unwrap_or_default();
     let system_prompt = match messages.first() {
         Some(first) if first["role"] == "system" => {
             let first: Value = messages.remove(0);
@@ -148,6 +158,7 @@ fn put_together(
         }
         _ => String::new(),
     };
+    let first_token_ms = answering(&calls).next().and_then(|call| call.first_token_ms);
     let number = |name: &str| parameters.get(name).and_then(Value::as_u64);
     Some(Diagnostics {
         message_id: message.id,
@@ -167,7 +178,7 @@ fn put_together(
         tool_definitions: tools,
         usage: usage(&calls),
         cost: cost(&calls),
-        first_token_ms: calls.first().and_then(|call| call.first_token_ms),
+        first_token_ms,
         duration_ms: answer
             .ended_at
             .map(|ended_at| between(message.created_at, ended_at)),
@@ -199,6 +210,7 @@ fn call(request: Request, response: Response, tools: Vec<String>, run: RunStatus
     Call {
         started_at: request.started_at,
         status,
+        purpose: request.purpose,
         model: request.model,
         address: request.address,
         parameters: request.parameters,
@@ -233,8 +245,13 @@ fn names(tools: &[Json]) -> Vec<String> {
     tools.iter().filter_map(name).collect()
 }
 
+/// Those that give the answer.
+fn answering(calls: &[Call]) -> impl Iterator<Item = &Call> {
+    calls.iter().filter(|call| call.purpose == Purpose::Answer)
+}
+
 fn raw(calls: &[Call]) -> String {
-    let texts = calls.iter().map(|call| call.response.text.as_str());
+    let texts = answering(calls).map(|call| call.response.text.as_str());
     let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
     texts.join("\n\n")
 }

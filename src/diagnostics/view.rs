@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     Diagnostics,
-    record::{TimelineEntry, Tokens},
+    record::{Purpose, TimelineEntry, Tokens},
     report::Call,
 };
 use crate::protocol::{
@@ -180,7 +180,10 @@ fn response((index, call): (usize, &Call)) -> Vec<Block> {
     if raw.cut {
         facts.push("there was more than is kept (setting limits.diagnostics_bytes)".into());
     }
-    let name = format!("Call {}", index + 1);
+    let name = match call.purpose {
+        Purpose::Answer => format!("Call {}", index + 1),
+        Purpose::Summary => format!("Call {}, which summarises the beginning", index + 1),
+    };
     let mut blocks = vec![block(&name, facts.join(" · "))];
     blocks.extend(
         call.failures

@@ -72,14 +72,8 @@ impl Literature {
             stream.name,
             plain::line(&stream.query, 2000)
         );
-        let instructions = match stream.instructions.trim() {
-            "" => String::new(),
-            theirs => format!(
-                "For the stream that is open the person has given these instructions of their own:\n{}",
-                fenced(theirs)
-            ),
-        };
-        Ok((about, instructions))
+        // They are the person's own words to the assistant, and no data of the page.
+        Ok((about, stream.instructions))
     }
 
     /// A line for each article. If PubMed does not answer, that is no reason not to talk.

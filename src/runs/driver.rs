@@ -3,10 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::FutureExt;
-use tokio::{
-    sync::oneshot,
-    time::{Instant, sleep},
-};
+use tokio::{sync::oneshot, time::Instant};
 
 use super::{
     Inner,
@@ -20,13 +17,14 @@ use super::{
     workshop::{self, Desk},
 };
 use crate::{
-    agent::{Agent, Effect, Input, Timeout},
+    agent::{self, Agent, Effect, Input, Timeout},
     clock,
+    diagnostics::record::Purpose,
     journal::JournalError,
     pages::{self, Instructions, Known, interactions},
     protocol::{
-        AssistantMessage, EventBody, Message, MessageBody, MessageId, RunStatus, ToolStatus, UserId,
-        intent::ApprovalAnswer,
+        AssistantMessage, EventBody, Message, MessageBody, MessageId, PayloadRef, RunStatus, ToolStatus,
+        UserId, intent::ApprovalAnswer,
     },
     providers::{ModelEvent, ModelRequest},
     storage::{Change, Looking, PageSize, RunKey, Storage, StorageError},
@@ -46,7 +44,7 @@ pub(super) async fn drive(runs: &Inner, run: RunKey, place: &mut Place) {
 
 /// The first runs after a start wait a little for tools that are still to come.
 async fn wait_for_tools(runs: &Inner, run: RunKey, place: &Place) {
-    let settled = runs.tools.settled();
+    let settled = runs.tools_settled();
     tokio::pin!(settled);
     if settled.as_mut().now_or_never().is_some() {
         return;
@@ -56,10 +54,9 @@ async fn wait_for_tools(runs: &Inner, run: RunKey, place: &Place) {
         .append(run, vec![EventBody::Status { message }])
         .await;
     tokio::select! {
-        () = settled => {}
-        () = sleep(seconds(runs.timeouts.mcp_start_seconds)) => {
+        are_settled = settled => if !are_settled {
             tracing::warn!("an answer is begun without the tools of MCP servers that have not listed them yet");
-        }
+        },
         () = place.stop.cancelled() => {}
         () = runs.shutdown.cancelled() => {}
     }
@@ -107,8 +104,7 @@ impl<'a> Driver<'a> {
             .pages
             .resolve(looking.as_ref().map(|looking| &looking.context));
         let offer = runs.tools.offer_with(&here.tools);
-        let read = || runs.storage.payloads(run.user_id, run.conversation_id);
-        let payloads = runs.insist("what was made in a conversation", read).await?;
+        let payloads = shown_before(&history, &answer);
         let read = || runs.storage.verdicts(run.user_id, run.conversation_id);
         let verdicts = runs.insist("what was judged in a conversation", read).await?;
         let storage = &*runs.storage;
@@ -143,7 +139,15 @@ impl<'a> Driver<'a> {
         Some(Self {
             runs,
             run,
-            agent: Agent::new(answer, toolbox.clone(), runs.agent.max_iterations).at(desk.clone()),
+            agent: Agent::new(
+                answer,
+                toolbox.clone(),
+                desk.clone(),
+                agent::Terms {
+                    max_iterations: runs.agent.max_iterations,
+                    has_metadata: runs.history.metadata,
+                },
+            ),
             toolbox,
             context: Arc::new(Context::new(runs, run, terms)),
             desk,
@@ -156,6 +160,7 @@ impl<'a> Driver<'a> {
                 runs.journal.clone(),
                 runs.models.clone(),
                 runs.recording.clone(),
+                Purpose::Answer,
             ),
             deadline: Instant::now() + seconds(runs.timeouts.run_seconds),
             produced: 0,
@@ -382,6 +387,13 @@ async fn looking(
         Some(question) => storage.looking(user_id, question).await,
         None => Ok(None),
     }
+}
+
+/// What was made for the panel on the branch that leads to an answer, and in it, oldest first. What another branch has is nothing that
+/// this one knows of.
+fn shown_before(history: &[Message], answer: &AssistantMessage) -> Vec<PayloadRef> {
+    let answers = history.iter().filter_map(Message::assistant).chain([answer]);
+    answers.flat_map(AssistantMessage::payloads).cloned().collect()
 }
 
 fn length(event: &ModelEvent) -> usize {

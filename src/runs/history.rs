@@ -1,8 +1,9 @@
 //! What the model is shown: the branch of the conversation that leads to the run, and what the run has already said and done.
 
-use self::metadata::{Clock, neutral};
+use self::metadata::Clock;
 use super::workshop::Desk;
 use crate::{
+    agent::control::neutral,
     protocol::{AssistantMessage, Message, MessageBody, MessageId, PieceKind, ToolCall, ToolStatus},
     providers::{ModelMessage, ToolUse},
     storage::Summary,
@@ -89,8 +90,8 @@ impl Conversation {
         }
     }
 
-    /// Puts the summary that reaches furthest in the place of what it is of.
-    pub fn apply(&mut self, summaries: &[Summary]) {
+    /// Puts the summary that reaches furthest in the place of what it is of, in at most so many tokens.
+    pub fn apply(&mut self, summaries: &[Summary], most: usize) {
         let reach = |turn: &Turn| summaries.iter().find(|summary| summary.reaches == turn.reaches);
         let found = self.turns.iter().enumerate().rev();
         let found = found
@@ -98,7 +99,8 @@ impl Conversation {
             .next();
         if let Some((index, summary)) = found {
             self.turns.drain(..=index);
-            self.earlier = Some(format!("{SUMMARY}\n\n{})", neutral(&summary.text)));
+            let text = neutral(&summary.text);
+            self.earlier = Some(format!("{SUMMARY}\n\n{})", tokens::first_of(&text, most)));
         }
     }
 
@@ -138,7 +140,7 @@ impl Conversation {
     }
 }
 
-/// A message of the history, with its metadata before its text.
+/// A message of the history, with its metadata before its text: the only ones that are in it, whoever wrote the text.
 fn shown(message: &Message, desk: &Desk, metadata: &str, messages: &mut Vec<ModelMessage>) {
     let answer = match &message.body {
         MessageBody::User { text, .. } => {
@@ -222,7 +224,7 @@ impl Said<'_> {
         if !self.text.is_empty() {
             self.text.push_str("\n\n");
         }
-        self.text.push_str(text);
+        self.text.push_str(&neutral(text));
     }
 
     fn end(&mut self, messages: &mut Vec<ModelMessage>) {
@@ -234,7 +236,9 @@ impl Said<'_> {
         }
         messages.push(ModelMessage::Assistant {
             text,
-            thinking: thinking.filter(|thoughts| !thoughts.is_empty() && !calls.is_empty()),
+            thinking: thinking
+                .filter(|thoughts| !thoughts.is_empty() && !calls.is_empty())
+                .map(|thoughts| neutral(&thoughts).into_owned()),
             tool_calls: calls.iter().map(|call| as_asked(call)).collect(),
         });
         messages.extend(calls.iter().map(|call| ModelMessage::Tool {
@@ -251,7 +255,7 @@ fn as_asked(call: &ToolCall) -> ToolUse {
         name: call.tool.clone(),
         // Servers parse it, and refuse a conversation in which it is not an object.
         arguments: if input.starts_with('{') {
-            input.into()
+            neutral(input).into_owned()
         } else {
             "{}".into()
         },
@@ -294,7 +298,7 @@ fn go_on(branch: &mut Vec<ModelMessage>, begun: &AssistantMessage) {
     let thoughts = format!(
         "(You had begun to think about this and were cut off before you answered. Go on from where your thoughts stop, and do \
          not mention this. Your thoughts so far:\n\n{})",
-        thoughts.join("\n\n")
+        neutral(&thoughts.join("\n\n"))
     );
     match branch.last_mut() {
         Some(ModelMessage::User(question)) => *question = format!("{question}\n\n{thoughts}"),

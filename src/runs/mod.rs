@@ -14,7 +14,10 @@ use std::{
 };
 
 use futures::FutureExt;
-use tokio::{sync::oneshot, time::sleep};
+use tokio::{
+    sync::oneshot,
+    time::{sleep, timeout},
+};
 use tokio_util::sync::CancellationToken;
 
 use self::at_work::{AtWork, Place};
@@ -22,7 +25,7 @@ use crate::{
     journal::{Journal, JournalError},
     pages::{ContextError, Pages},
     protocol::{
-        ConversationId, MessageId, Parameters, RunStatus, UserId,
+        ConversationId, IntentId, MessageId, Parameters, RunStatus, UserId,
         intent::{Continue, Regenerate, SendMessage, Started},
     },
     providers::Models,
@@ -42,6 +45,7 @@ mod meter;
 mod recorder;
 mod recovery;
 mod stop;
+mod summary;
 mod working;
 mod workshop;
 
@@ -90,6 +94,12 @@ fn started(outcome: Outcome) -> Result<Started, StartError> {
 }
 
 impl Inner {
+    /// Waits until it is known which tools there are, but for so long as the settings say. Says whether it is.
+    async fn tools_settled(&self) -> bool {
+        let limit = Duration::from_secs_f64(self.timeouts.mcp_start_seconds);
+        timeout(limit, self.tools.settled()).await.is_ok()
+    }
+
     /// Reads what a run can't go on or end without, and tries again until that works. Nothing if the server goes down before.
     async fn insist<T, F>(&self, what: &str, read: impl Fn() -> F) -> Option<T>
     where
@@ -124,6 +134,8 @@ struct Inner {
     timeouts: Timeouts,
     /// What calls of models are written down by.
     recording: Arc<recorder::Terms>,
+    /// Of which conversations no summary could be had a while ago.
+    unsummarised: summary::Failures,
     /// A run is in here from before its start is committed until after its end is.
     at_work: AtWork,
     /// The server goes down: nothing new is begun.
@@ -152,6 +164,7 @@ impl Runs {
             limits: settings.limits.clone(),
             timeouts: settings.timeouts.clone(),
             recording: Arc::new(recorder::Terms::of(settings)),
+            unsummarised: summary::Failures::new(settings.history.summary_again_seconds),
             at_work: AtWork::default(),
             closed: AtomicBool::new(false),
             shutdown: CancellationToken::new(),
@@ -160,8 +173,21 @@ impl Runs {
 
     /// Saves a message and starts the run that answers it; the same intent again gives the same run.
     ///
-    /// `fingerprint` is the request as it came, to tell it from another with the same id.
+    /// `fingerprint` is the request as it came, to tell it from another with the same id. All of it happens in a task of its own: who
+    /// asked may go away at any moment, and what they have sent is sent.
     pub async fn send(
+        &self,
+        user_id: UserId,
+        intent: SendMessage,
+        fingerprint: String,
+    ) -> Result<Started, StartError> {
+        let runs = self.clone();
+        let sending = tokio::spawn(async move { runs.send_now(user_id, intent, fingerprint).await });
+        let broke = JournalError::Unavailable(Trouble::Other);
+        sending.await.map_err(|_| broke)?
+    }
+
+    async fn send_now(
         &self,
         user_id: UserId,
         intent: SendMessage,
@@ -174,6 +200,10 @@ impl Runs {
         if length > limit {
             return Err(StartError::TooLong { length, limit });
         }
+        // What the message names may have gone since: the same intent again is no reason to look for it.
+        if let Some(started) = self.before(user_id, intent.intent_id, &fingerprint).await? {
+            return Ok(started);
+        }
         let parameters = intent.parameters.as_ref().map(Parameters::read).transpose();
         let parameters = parameters.map_err(StartError::Parameters)?;
         let (conversation_id, needs_model) = (intent.conversation_id, intent.model.is_none());
@@ -181,7 +211,7 @@ impl Runs {
             .starting(user_id, conversation_id, needs_model, fingerprint)
             .await?;
         let looking = self.0.pages.look(user_id, intent.context.as_ref()).await?;
-        self.check_tools(&intent.force_tools, looking.as_ref())?;
+        self.check_tools(&intent.force_tools, looking.as_ref()).await?;
         start.looking = looking.map(Box::new);
         start.parameters = parameters;
         let run = RunKey {
@@ -254,7 +284,35 @@ impl Runs {
         specs.into_iter().map(|spec| spec.name).collect()
     }
 
-    fn check_tools(&self, wanted: &[String], looking: Option<&Looking>) -> Result<(), StartError> {
+    /// What this intent has started, if it came before.
+    async fn before(
+        &self,
+        user_id: UserId,
+        intent_id: IntentId,
+        fingerprint: &str,
+    ) -> Result<Option<Started>, StartError> {
+        let done = self.0.storage.intent(user_id, intent_id).await;
+        match done.map_err(unavailable)? {
+            Some(done) if done.fingerprint != fingerprint => {
+                Err(JournalError::Refused(Refusal::IntentReused).into())
+            }
+            Some(done) => Ok(done.started),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether these are offered where the person is. One that is not may be a tool that is still to come, as it is for the run.
+    async fn check_tools(&self, wanted: &[String], looking: Option<&Looking>) -> Result<(), StartError> {
+        let Err(_) = self.are_offered(wanted, looking) else {
+            return Ok(());
+        };
+        tokio::select! {
+            _ = self.0.tools_settled() => self.are_offered(wanted, looking),
+            () = self.0.shutdown.cancelled() => Err(StartError::ShuttingDown),
+        }
+    }
+
+    fn are_offered(&self, wanted: &[String], looking: Option<&Looking>) -> Result<(), StartError> {
         if wanted.is_empty() {
             return Ok(());
         }

@@ -10,11 +10,11 @@ use crate::{
     clock,
     diagnostics::{
         Secrets, cost_of,
-        record::{Failure, Known, RawCall, Request, Response, TimelineEntry, Tokens, happened},
+        record::{Failure, Known, Purpose, RawCall, Request, Response, TimelineEntry, Tokens, happened},
     },
     journal::Journal,
-    protocol::{CallId, EventBody, RunStatus},
-    providers::{FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Models, Usage},
+    protocol::{CallId, EventBody, RunStatus, Timestamp},
+    providers::{FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Models, Sent, Usage},
     settings::{Price, Settings},
     storage::{RecordedCall, RunKey},
 };
@@ -27,6 +27,10 @@ const MOST_TOOL_CALLS: usize = 200;
 
 /// The most failures that are kept of one call.
 const MOST_FAILURES: usize = 20;
+
+/// After so many calls one is written down as a whole again, and not as what it adds to the one before: of a run with very many, the
+/// first ones are forgotten, and the others must be understood without them.
+const WHOLE_AGAIN: usize = 30;
 
 /// What all runs are recorded by.
 #[derive(Debug)]
@@ -58,8 +62,11 @@ pub(super) struct Recorder {
     journal: Journal,
     models: Arc<Models>,
     terms: Arc<Terms>,
-    /// What the call before has sent.
+    purpose: Purpose,
+    /// What the call before has sent, as far as it has counted.
     known: Known,
+    /// Calls since one was written down as a whole.
+    since_whole: usize,
     /// What happened before the first call.
     before: Vec<TimelineEntry>,
     call: Option<Call>,
@@ -73,6 +80,8 @@ struct Call {
     model: String,
     /// What was sent, until it is written down.
     request: Option<Request>,
+    /// What was asked, until the server has taken it: it may refuse a part of it, and is asked without that then.
+    asked: Option<Asked>,
     response: Response,
     /// When it was first made, and when last.
     begun: Instant,
@@ -83,14 +92,32 @@ struct Call {
     due: bool,
 }
 
+/// What a server is asked.
+struct Asked {
+    request: ModelRequest,
+    started_at: Timestamp,
+    /// What that came to when it was written down.
+    sent: Sent,
+    /// What the call before has sent.
+    known: Known,
+}
+
 impl Recorder {
-    pub fn new(run: RunKey, journal: Journal, models: Arc<Models>, terms: Arc<Terms>) -> Self {
+    pub fn new(
+        run: RunKey,
+        journal: Journal,
+        models: Arc<Models>,
+        terms: Arc<Terms>,
+        purpose: Purpose,
+    ) -> Self {
         Self {
             run,
             journal,
             models,
             terms,
+            purpose,
             known: Known::default(),
+            since_whole: 0,
             before: Vec::new(),
             call: None,
             again: false,
@@ -111,29 +138,75 @@ impl Recorder {
         if self.terms.runs == 0 {
             return;
         }
-        let sent = match self.models.resolve(&request.model) {
-            Ok((endpoint, model)) => endpoint.sends(&model, request),
-            // The call says so.
-            Err(_) => Default::default(),
+        if self.since_whole >= WHOLE_AGAIN {
+            self.known = Known::default();
+            self.since_whole = 0;
+        }
+        self.since_whole += 1;
+        let mut asked = Asked {
+            request: request.clone(),
+            started_at: clock::now(),
+            sent: Sent::default(),
+            known: mem::take(&mut self.known),
         };
-        let sent = Request::of(sent, &mut self.known, &self.terms.secrets, self.terms.bytes);
         let mut response = Response::awaited();
         response.events = mem::take(&mut self.before);
+        asked.sent = self.sends(request);
+        let written = self.written(&asked);
         self.call = Some(Call {
             id: CallId::new(),
             model: request.model.clone(),
-            request: Some(Request {
-                started_at: clock::now(),
-                model: request.model.clone(),
-                max_iterations: self.terms.max_iterations,
-                ..sent
-            }),
+            request: Some(written),
+            asked: Some(asked),
             response,
             begun: now,
             made: now,
             bytes: 0,
             due: true,
         });
+    }
+
+    /// What a call sends, as far as its server is known by now.
+    fn sends(&self, request: &ModelRequest) -> Sent {
+        match self.models.resolve(&request.model) {
+            Ok((endpoint, model)) => endpoint.sends(&model, request),
+            // The call says so.
+            Err(_) => Sent::default(),
+        }
+    }
+
+    /// It as it is written down.
+    fn written(&mut self, asked: &Asked) -> Request {
+        let mut known = asked.known.clone();
+        let sent = asked.sent.clone();
+        let written = Request::of(sent, &mut known, &self.terms.secrets, self.terms.bytes);
+        self.known = known;
+        Request {
+            started_at: asked.started_at,
+            model: asked.request.model.clone(),
+            max_iterations: self.terms.max_iterations,
+            purpose: self.purpose,
+            ..written
+        }
+    }
+
+    /// The server has answered: if it had refused a part of what it was asked, and was asked without, that is what was sent.
+    fn was_answered(&mut self, input: &Input) {
+        let asked = self.call.as_mut().and_then(|call| call.asked.take());
+        let Some(mut asked) = asked else { return };
+        let sent = self.sends(&asked.request);
+        let is_other = sent != asked.sent;
+        asked.sent = sent;
+        let written = is_other.then(|| self.written(&asked));
+        let Some(call) = &mut self.call else { return };
+        if written.is_some() {
+            call.request = written;
+            call.due = true;
+        }
+        // It may be asked once more.
+        if let Input::Failed(_) = input {
+            call.asked = Some(asked);
+        }
     }
 
     /// The call that failed will be made again.
@@ -143,6 +216,9 @@ impl Recorder {
 
     /// Something has happened to the run.
     pub fn heard(&mut self, input: &Input) {
+        if let Input::Model(_) | Input::Failed(_) | Input::BrokeOff = input {
+            self.was_answered(input);
+        }
         let most = self.terms.bytes + self.terms.secrets.margin();
         let Some(call) = &mut self.call else { return };
         match input {

@@ -23,7 +23,9 @@ pub struct History {
     pub summarise: bool,
     /// How long making a summary may take.
     pub summary_seconds: f64,
-    /// How long a summary may be, in bytes.
+    /// After a summary could not be had, how long none is tried again in that conversation: each attempt may take as long as one.
+    pub summary_again_seconds: f64,
+    /// How long a summary may be, in bytes. In a small window it has to be shorter.
     pub summary_bytes: usize,
 }
 
@@ -37,6 +39,7 @@ impl Default for History {
             short_output_bytes: 500,
             summarise: true,
             summary_seconds: 120.0,
+            summary_again_seconds: 1800.0,
             summary_bytes: 8000,
         }
     }
@@ -56,37 +59,4 @@ impl History {
         name.and_then(|name| TimeZone::get(name).ok())
             .unwrap_or(TimeZone::UTC)
     }
-}
-
-/// Where servers of the same protocol differ.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Dialect {
-    pub thinking_level: ThinkingField,
-    pub longest_answer: LengthField,
-    /// Whether the model is not shown what it thought before it asked for its tools. Some servers refuse it.
-    pub forget_thinking: bool,
-}
-
-/// How a server is told how much to think.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ThinkingField {
-    /// `"reasoning_effort": "low"`.
-    #[default]
-    ReasoningEffort,
-    /// `"reasoning": {"effort": "low"}`, as OpenRouter has it.
-    Reasoning,
-    /// `"chat_template_kwargs": {"reasoning_effort": "low"}`, for vLLM and llama.cpp with models whose template reads it.
-    ChatTemplate,
-}
-
-/// What a server calls the longest answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LengthField {
-    #[default]
-    MaxCompletionTokens,
-    /// The older name, which some servers know alone.
-    MaxTokens,
 }

@@ -3,18 +3,20 @@
 //!
 //! It holds no secrets in clear: keys are [`Secret`]s, which print as dots.
 
-use std::{collections::BTreeMap, fmt, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, fmt, net::SocketAddr, ops::RangeInclusive, path::PathBuf, time::Duration};
 
 use serde::Deserialize;
 
 pub use self::{
-    history::{Dialect, History, LengthField, ThinkingField},
+    dialect::{Dialect, LengthField, ThinkingField},
+    history::History,
     literature::Literature,
     mcp::McpServer,
     read::{Overrides, SettingsError},
     tools::{FetchWebpage, Pubmed, SearchProvider, Tools, WebSearch},
 };
 
+mod dialect;
 mod history;
 mod literature;
 pub mod mcp;
@@ -32,6 +34,13 @@ pub const ENVIRONMENT_ENDPOINT: &str = "openai";
 
 /// The longest that anything may be set to take: a hundred years, which can be added to any time.
 const LONGEST_SPAN: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
+
+/// How many tokens a model can take, as far as that can be believed: no model has less room, nor more. A conversation should not be
+/// cut because of a mistake.
+pub const WINDOWS: RangeInclusive<usize> = 256..=1_000_000_000;
+
+/// More often than this a model would ask for tools only because it goes round in circles.
+const MOST_ITERATIONS: usize = 1000;
 
 /// Everything that can be set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -136,7 +145,7 @@ fn without_password(address: &str) -> &str {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Agent {
-    /// How many times in one turn the model may ask for tools. Then it has to answer with what there is.
+    /// How many times in one turn the model may ask for tools, at most [`MOST_ITERATIONS`]. Then it has to answer with what there is.
     pub max_iterations: usize,
     /// What the assistant is told beside who it is: how to talk, what to do and what not.
     pub instructions: String,

@@ -4,11 +4,15 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
     net::SocketAddr,
+    ops::RangeInclusive,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use super::{DEFAULT_FILE, Dialect, ENVIRONMENT_ENDPOINT, Endpoint, LONGEST_SPAN, Secret, Settings};
+use super::{
+    DEFAULT_FILE, Dialect, ENVIRONMENT_ENDPOINT, Endpoint, LONGEST_SPAN, MOST_ITERATIONS, Secret, Settings,
+    WINDOWS,
+};
 
 /// What the command line says, which wins over all else.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +55,13 @@ pub enum SettingsError {
     NestedMcpNames(String, String),
     #[error("the setting {0} must be a span of time above 0 (a billionth at least, a hundred years at most)")]
     NotASpan(&'static str),
+    #[error("the setting {name} is {value}; it must be from {least} to {most}")]
+    OutOfRange {
+        name: &'static str,
+        value: usize,
+        least: usize,
+        most: usize,
+    },
     #[error("the setting {0} must be an address that begins with http:// or https://")]
     NotAUrl(&'static str),
     #[error(
@@ -162,14 +173,42 @@ impl Settings {
             ("history.session_gap_hours", self.history.session_gap_hours),
             ("literature.page_seconds", self.literature.page_seconds),
             ("history.summary_seconds", self.history.summary_seconds),
+            (
+                "history.summary_again_seconds",
+                self.history.summary_again_seconds,
+            ),
             ("log.trim_seconds", self.log.trim_seconds),
         ];
         if let Some((name, _)) = spans.into_iter().find(|(_, span)| !is_a_span(*span)) {
             return Err(SettingsError::NotASpan(name));
         }
+        let windows = self.endpoints.iter().flat_map(|endpoint| {
+            let of_models = endpoint.context_windows.values().copied();
+            endpoint.context_window.into_iter().chain(of_models)
+        });
+        for window in windows {
+            in_range("endpoints.context_window", window, WINDOWS)?;
+        }
+        in_range(
+            "agent.max_iterations",
+            self.agent.max_iterations,
+            0..=MOST_ITERATIONS,
+        )?;
         self.history.check()?;
         self.tools.check()
     }
+}
+
+fn in_range(name: &'static str, value: usize, range: RangeInclusive<usize>) -> Result<(), SettingsError> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(SettingsError::OutOfRange {
+        name,
+        value,
+        least: *range.start(),
+        most: *range.end(),
+    })
 }
 
 fn said_twice<'a>(names: impl Iterator<Item = &'a String>) -> Option<&'a String> {

@@ -292,6 +292,27 @@ fn a_time_zone_that_is_none_is_named_at_the_start() {
 }
 
 #[test]
+fn a_number_that_can_not_be_is_refused_at_the_start() {
+    let endpoint = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\n";
+    for (file, words) in [
+        (
+            format!("{endpoint}context_window = 0\n"),
+            "the setting endpoints.context_window is 0; it must be from 256 to 1000000000",
+        ),
+        (
+            format!("{endpoint}context_windows = {{ big = 5000, small = 5 }}\n"),
+            "the setting endpoints.context_window is 5; it must be from 256 to 1000000000",
+        ),
+        (
+            "[agent]\nmax_iterations = 1001\n".into(),
+            "the setting agent.max_iterations is 1001; it must be from 0 to 1000",
+        ),
+    ] {
+        assert_eq!(read(&file, &[]).unwrap_err().to_string(), words);
+    }
+}
+
+#[test]
 fn an_endpoint_says_how_much_its_models_take_and_how_it_differs() {
     let file = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\ncontext_window = 1000\n\
                 context_windows = { big = 5000 }\ndialect = { longest_answer = 'max_tokens' }\n";

@@ -217,10 +217,19 @@ impl Change {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedCall {
     pub id: CallId,
-    /// What was sent, as JSON; nothing if it is written down already.
+    /// What was sent, as JSON; nothing if it is written down already as it is.
     pub request: Option<String>,
     /// What came of it so far, as JSON.
     pub response: String,
+}
+
+/// What became of an intent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DoneIntent {
+    /// The request, to tell it from another one under the same id.
+    pub fingerprint: String,
+    /// Nothing, if it starts nothing.
+    pub started: Option<Started>,
 }
 
 /// A conversation as one asks for it by its id.

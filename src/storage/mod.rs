@@ -10,8 +10,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::protocol::{
-    ApiToken, AttachmentId, ConversationId, ConversationList, Event, Judged, Memory, Message, MessageId,
-    OlderMessages, Parameters, Payload, PayloadRef, Position, RunStatus, StreamId, Timestamp, Transcript,
+    ApiToken, AttachmentId, ConversationId, ConversationList, Event, IntentId, Judged, Memory, Message,
+    MessageId, OlderMessages, Parameters, Payload, Position, RunStatus, StreamId, Timestamp, Transcript,
     UserId,
     conversation_list::ListCursor,
     literature::{Library, ResearchStream, SavedArticle},
@@ -19,7 +19,7 @@ use crate::protocol::{
 
 pub use self::{
     change::{
-        Approval, Change, Looking, Outcome, RecordedCall, Refusal, Start, StoredAttachment,
+        Approval, Change, DoneIntent, Looking, Outcome, RecordedCall, Refusal, Start, StoredAttachment,
         StoredConversation, Summary, Terms, TokenHash,
     },
     error::{StorageError, Trouble},
@@ -165,19 +165,13 @@ pub trait Storage: Send + Sync + 'static {
         payload_id: &str,
     ) -> Result<Option<Payload>, StorageError>;
 
-    /// All that was made for the panel in a conversation, oldest first.
-    async fn payloads(
-        &self,
-        user_id: UserId,
-        conversation_id: ConversationId,
-    ) -> Result<Vec<PayloadRef>, StorageError>;
-
-    /// What the person has accepted and rejected of it, in their order.
+    /// What the person has accepted and rejected of what was made for the panel, in their order.
     async fn verdicts(
         &self,
         user_id: UserId,
         conversation_id: ConversationId,
     ) -> Result<Vec<Judged>, StorageError>;
+
     /// A file that a tool has given, with what is in it.
     async fn attachment(
         &self,
@@ -201,6 +195,9 @@ pub trait Storage: Send + Sync + 'static {
         user_id: UserId,
         conversation_id: ConversationId,
     ) -> Result<Option<Parameters>, StorageError>;
+
+    /// What became of an intent of a user's, if it was done before.
+    async fn intent(&self, user_id: UserId, intent_id: IntentId) -> Result<Option<DoneIntent>, StorageError>;
 
     /// One message and the conversation that it is in.
     async fn message(

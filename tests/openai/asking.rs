@@ -60,6 +60,85 @@ async fn a_server_that_does_not_know_stream_options_is_asked_without() {
 }
 
 #[tokio::test]
+async fn a_model_that_takes_no_system_prompt_is_told_before_the_question() {
+    for (status, words) in [
+        (400, "System role not supported"),
+        (
+            500,
+            "Error rendering prompt with jinja template: \"Only user and assistant roles are supported!\"",
+        ),
+        (
+            400,
+            "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+        ),
+        (
+            400,
+            "Developer instruction is not enabled for models/gemma-3-27b-it",
+        ),
+    ] {
+        let upstream = Upstream::start().await;
+        let refusal = json!({ "error": { "message": words } });
+        upstream.script_times(1, When::any(), Script::new().status(status, refusal, &[]));
+        let endpoint = OpenAi::new(&config(&upstream)).unwrap();
+        let request = ModelRequest::new(
+            "echo",
+            vec![
+                ModelMessage::System("Be brief.".into()),
+                ModelMessage::User("Hi".into()),
+            ],
+        );
+        for _ in 0..2 {
+            let mut stream = endpoint.call(request.clone()).await.unwrap();
+            assert_eq!(
+                stream.next().await.unwrap().unwrap(),
+                text("Be brief.\n\nHi"),
+                "{words}"
+            );
+        }
+        let first = |request: &upstream::Captured| request.body["messages"][0]["role"].clone();
+        let roles: Vec<_> = upstream.requests().iter().map(first).collect();
+        assert_eq!(roles, ["system", "user", "user"], "{words}: it is remembered");
+        let sent = upstream.requests().pop().unwrap().body;
+        assert_eq!(endpoint.sends("echo", &request).body, *sent.as_object().unwrap());
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_knows_no_tools_is_told_in_words_what_they_gave() {
+    let upstream = Upstream::start().await;
+    let refusal = json!({ "error": { "message": "echo does not support tools" } });
+    upstream.script_times(1, When::any(), Script::new().status(400, refusal, &[]));
+    let messages = vec![
+        ModelMessage::User("Hi".into()),
+        ModelMessage::Assistant {
+            text: String::new(),
+            thinking: None,
+            tool_calls: vec![ToolUse {
+                id: "1".into(),
+                name: "look".into(),
+                arguments: "{}".into(),
+            }],
+        },
+        ModelMessage::Tool {
+            tool_use_id: "1".into(),
+            output: "a cat".into(),
+        },
+    ];
+    // No tool is offered any more, but the conversation has them.
+    let (events, error) = ask(&config(&upstream), ModelRequest::new("echo", messages)).await;
+    assert_eq!((&events[0], error), (&text("(A tool gave:)\na cat"), None));
+    let sent = upstream.requests().pop().unwrap().body;
+    assert_eq!(
+        sent["messages"],
+        json!([
+            {"role": "user", "content": "Hi"},
+            {"role": "assistant", "content": "(I used the tool look with {}.)"},
+            {"role": "user", "content": "(A tool gave:)\na cat"},
+        ])
+    );
+}
+
+#[tokio::test]
 async fn a_model_that_knows_no_tools_is_asked_without() {
     for (status, words) in [
         (400, "registry.ollama.ai/library/gemma:2b does not support tools"),

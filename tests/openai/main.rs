@@ -10,7 +10,7 @@ use futures::StreamExt;
 use parlor::providers::{
     Endpoint, EndpointConfig, FinishReason, ModelError,
     ModelErrorKind::{self, Broken, Refused, Unavailable},
-    ModelEvent, ModelMessage, ModelRequest, ToolSpec, Usage,
+    ModelEvent, ModelMessage, ModelRequest, ToolSpec, ToolUse, Usage,
     openai::OpenAi,
 };
 use serde_json::json;

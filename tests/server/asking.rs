@@ -169,6 +169,29 @@ async fn a_tool_is_forced_for_the_first_call_of_its_run_alone() {
 }
 
 #[tokio::test]
+async fn what_was_forced_is_forced_again_when_the_message_is_answered_once_more() {
+    let (_folder, upstream, parlor) = with_tools().await;
+    let body = json!({ "message": "Hi", "model": "test/any", "force_tools": ["look"] });
+    let events = parlor.chat(&body).await.rest().await;
+    let again = json!({ "intent": {
+        "intent_id": Uuid::now_v7(), "conversation_id": events[0]["conversation_id"], "message_id": events[0]["message_id"],
+    } });
+    let started = json(parlor.post("/rpc/regenerate", &again).send().await.unwrap()).await;
+    let run = id(&started, "assistant_message_id");
+    parlor
+        .follow(&format!("/api/runs/{run}/events"))
+        .await
+        .rest()
+        .await;
+    let forced = json!({"type": "function", "function": {"name": "look"}});
+    let choices: Vec<Value> = calls(&upstream)
+        .iter()
+        .map(|call| call["tool_choice"].clone())
+        .collect();
+    assert_eq!(choices, [forced.clone(), forced]);
+}
+
+#[tokio::test]
 async fn several_tools_are_forced_in_words_and_one_too_where_the_server_knows_no_other_way() {
     let (_folder, upstream, parlor) = with_tools().await;
     let force = |names: Value| json!({ "message": "Hi", "model": "test/any", "force_tools": names });

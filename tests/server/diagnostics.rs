@@ -10,7 +10,7 @@ use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
 use crate::{
-    support::{Parlor, answering, id, json, last_call, said},
+    support::{Parlor, answering, calls_as_sent, id, json, last_call, said},
     tools::Failing,
 };
 
@@ -280,6 +280,106 @@ async fn while_the_run_is_at_work_there_is_what_there_is() {
     assert_eq!(
         (&made["status"], &made["raw_llm_response"]),
         (&json!("complete"), &json!("half whole"))
+    );
+}
+
+#[tokio::test]
+async fn a_part_that_the_server_refuses_was_not_sent() {
+    let (_folder, upstream, parlor) = answering(Script::new().text("Now.").done()).await;
+    let refusal = json!({ "error": { "message": "unknown field stream_options" } });
+    upstream.script_times(1, When::any(), Script::new().status(400, refusal, &[]));
+    let last = turn(&parlor, "Go").await;
+    let made = diagnostics(&parlor, &last["message_id"]).await;
+    assert_eq!(made["parameters"], json!({ "stream": true }));
+    let sent = calls_as_sent(&upstream);
+    assert!(sent[0].get("stream_options").is_some() && sent[1].get("stream_options").is_none());
+    assert_eq!(made["calls"].as_array().unwrap().len(), 1);
+    assert_eq!(made["system_prompt"], sent[1]["messages"][0]["content"]);
+}
+
+#[tokio::test]
+async fn a_summary_is_a_call_of_its_own_that_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.script(When::any(), Script::new().text("Fine.").done());
+    upstream.script(When::user_contains("Person: "), Script::new().text("In short."));
+    let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
+        settings.endpoints[0].context_window = Some(3000);
+        settings.history.answer_tokens = 500;
+        settings.history.metadata = false;
+        let price = Price {
+            input: 1.0,
+            output: 2.0,
+        };
+        settings.models.prices = [("test/any".to_owned(), price)].into();
+    })
+    .await;
+    let conversation = Uuid::now_v7();
+    let mut summarised = Vec::new();
+    for turn in 0..6 {
+        let request = json!({
+            "message": format!("turn {turn} {}", "word ".repeat(400)), "model": "test/any", "conversation_id": conversation,
+        });
+        let last = parlor.chat(&request).await.rest().await.pop().unwrap();
+        let made = diagnostics(&parlor, &last["message_id"]).await;
+        if made["calls"].as_array().unwrap().len() > 1 {
+            summarised.push(made);
+        }
+    }
+    let made = &summarised[0];
+    let calls: Vec<(&Value, &Value, &Value)> = made["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|call| (&call["purpose"], &call["status"], &call["response"]["text"]))
+        .collect();
+    let call = |purpose, text| (json!(purpose), json!("complete"), json!(text));
+    let expected = [call("summary", "In short."), call("answer", "Fine.")];
+    assert!(
+        calls.into_iter().eq(expected.iter().map(|(a, b, c)| (a, b, c))),
+        "{made:#}"
+    );
+    let summary = &made["calls"][0];
+    assert!(
+        summary["messages"].to_string().contains("Person: turn 0"),
+        "{summary}"
+    );
+    assert_eq!(
+        made["usage"], summary["usage"],
+        "the server has counted this call alone"
+    );
+    assert!(summary["cost"].as_f64() > Some(0.0), "{summary}");
+    assert_eq!(made["raw_llm_response"], "Fine.", "that is what was answered");
+    assert!(made["messages"].to_string().contains("In short."), "{made:#}");
+    assert!(
+        !made["system_prompt"]
+            .as_str()
+            .unwrap()
+            .contains("Write the summary")
+    );
+}
+
+#[tokio::test]
+async fn of_very_many_calls_the_newest_are_kept_and_understood() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let tools = parlor::tools::Registry::default().with(Failing);
+    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
+        settings.agent.max_iterations = 100;
+    })
+    .await;
+    upstream.script(When::any(), Script::new().text("At last."));
+    let again = Script::new().tool_call("1", "failing", "{}").finish("tool_calls");
+    upstream.script_times(75, When::any(), again);
+    let last = turn(&parlor, "Go").await;
+    let made = diagnostics(&parlor, &last["message_id"]).await;
+    assert_eq!(made["calls"].as_array().unwrap().len(), 64);
+    let sent = calls_as_sent(&upstream).pop().unwrap();
+    assert_eq!(made["system_prompt"], sent["messages"][0]["content"]);
+    assert_eq!(made["tools"], json!(["failing"]));
+    assert_eq!(
+        made["messages"].as_array().unwrap()[..],
+        sent["messages"].as_array().unwrap()[1..]
     );
 }
 

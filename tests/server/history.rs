@@ -32,6 +32,31 @@ impl Tool for Look {
     }
 }
 
+/// About 2,250 tokens.
+const MANY_WORDS: &str = {
+    const BYTES: [u8; 9000] = [b'w'; 9000];
+    match std::str::from_utf8(&BYTES) {
+        Ok(words) => words,
+        Err(_) => "",
+    }
+};
+
+/// Needs many words to be told of.
+struct Verbose;
+
+impl Tool for Verbose {
+    type Input = Nothing;
+
+    const NAME: &'static str = "verbose";
+    const DESCRIPTION: &'static str = MANY_WORDS;
+    const LABEL: &'static str = "Talking";
+    const DONE: &'static str = "Talked";
+
+    async fn run(&self, _: Nothing, _: Call) -> Result<ToolResult, ToolError> {
+        Ok(String::new().into())
+    }
+}
+
 async fn with(change: impl FnOnce(&mut Settings)) -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
@@ -102,6 +127,20 @@ async fn without_the_setting_messages_are_sent_as_they_are() {
     let shown = contents(&sent[0]);
     assert_eq!(shown[1], "Hi");
     assert!(!shown[0].contains("# Metadata"), "{}", shown[0]);
+}
+
+#[tokio::test]
+async fn an_answer_in_json_reaches_the_person_also_if_it_has_a_timestamp() {
+    let answer = r#"{"timestamp": "2026-01-01 10:00", "files": []}"#;
+    let (_folder, _upstream, parlor) = answering(Script::new().text(answer)).await;
+    let events = say(&parlor, None, "When?").await;
+    assert_eq!(events.last().unwrap()["payload"]["message"], answer);
+    // Where the model has seen no metadata, it imitates none.
+    let (_folder, upstream, parlor) = with(|settings| settings.history.metadata = false).await;
+    let answer = r#"{"timestamp": "2026-01-01 10:00", "relative_time": "now"}"#;
+    upstream.script(When::any(), Script::new().text(answer));
+    let events = say(&parlor, None, "When?").await;
+    assert_eq!(events.last().unwrap()["payload"]["message"], answer);
 }
 
 #[tokio::test]
@@ -268,6 +307,104 @@ async fn the_oldest_turns_are_summarised_once_and_the_summary_is_kept() {
     assert_eq!(made(&upstream), summaries);
     let shown = calls(&upstream).pop().unwrap().to_string();
     assert!(shown.contains("Ann likes tea."), "{shown}");
+}
+
+/// Has so many long turns in a conversation, each of which is answered, and gives its id.
+async fn long_conversation(parlor: &Parlor, turns: usize) -> String {
+    let mut conversation = None;
+    for turn in 0..turns {
+        let message = format!("turn {turn} {}", "word ".repeat(400));
+        let events = say(parlor, conversation.as_deref(), &message).await;
+        assert_eq!(events.last().unwrap()["type"], "complete");
+        conversation = Some(id(&events[0], "conversation_id"));
+    }
+    conversation.unwrap()
+}
+
+/// The calls that were made for a summary, as they were sent.
+fn summarising(upstream: &Upstream) -> Vec<Value> {
+    let mut calls = calls_as_sent(upstream);
+    calls.retain(|call| contents(call)[0].contains("Write the summary and nothing else"));
+    calls
+}
+
+#[tokio::test]
+async fn a_summary_is_made_of_what_there_is_room_for_without_the_tools_and_reaches_no_further() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    // The tools take most of the window.
+    let tools = Registry::default().with(Look).with(Verbose);
+    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, small).await;
+    upstream.script(When::any(), Script::new().text("Fine.").done());
+    upstream.script(When::user_contains("Person: "), Script::new().text("In short."));
+    let conversation = long_conversation(&parlor, 5).await;
+    say(&parlor, Some(&conversation), "short").await;
+    let asked = summarising(&upstream);
+    assert!(!asked.is_empty());
+    for call in &asked {
+        assert!(contents(call)[1].contains(&"word ".repeat(399)), "{call}");
+        assert_eq!(call.get("tools"), None);
+    }
+    // Each turn is told once, in its order.
+    let told: Vec<String> = asked.iter().map(|call| contents(call)[1].to_owned()).collect();
+    let told = told.concat();
+    let places: Vec<usize> = (0..3)
+        .map(|turn| told.find(&format!("Person: turn {turn} ")).expect("it is told"))
+        .collect();
+    assert!(places.is_sorted(), "{places:?}");
+    assert_eq!(told.matches("Person: turn 0 ").count(), 1);
+}
+
+#[tokio::test]
+async fn a_summary_takes_a_part_of_the_room_and_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let parlor = Parlor::start_with(folder.path(), &upstream, small).await;
+    upstream.script(When::any(), Script::new().text("Fine.").done());
+    upstream.script(
+        When::user_contains("Person: "),
+        Script::new().text("long ".repeat(1500)),
+    );
+    let conversation = long_conversation(&parlor, 7).await;
+    let last = calls(&upstream).pop().unwrap();
+    let first = last["messages"][0]["content"].as_str().unwrap();
+    assert!(
+        first.starts_with("(What was said before, in short:\n\nlong "),
+        "{first}"
+    );
+    let summary = first.matches("long ").count();
+    // A quarter of 2500 tokens, of which each such word has one and a quarter.
+    assert!((300..=500).contains(&summary), "{summary}");
+    let estimate: usize = contents(&last).iter().map(|text| text.len() / 4).sum();
+    assert!(estimate < 2500, "{estimate}");
+    // What was kept when there was more room has to fit as well.
+    parlor.stop().await;
+    let smaller = |settings: &mut Settings| {
+        small(settings);
+        settings.endpoints[0].context_window = Some(1500);
+    };
+    let parlor = Parlor::start_with(folder.path(), &upstream, smaller).await;
+    say(&parlor, Some(&conversation), "short").await;
+    let estimate = |call: &Value| contents(call).iter().map(|text| text.len() / 4).sum::<usize>();
+    let sent = calls_as_sent(&upstream).pop().unwrap();
+    assert!(estimate(&sent) < 1000, "{sent}");
+}
+
+#[tokio::test]
+async fn a_summary_that_could_not_be_had_is_not_asked_for_again_with_each_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let parlor = Parlor::start_with(folder.path(), &upstream, small).await;
+    upstream.script(When::any(), Script::new().text("Fine.").done());
+    upstream.script(
+        When::user_contains("Person: "),
+        Script::new().status(400, json!({"error": {"message": "no"}}), &[]),
+    );
+    long_conversation(&parlor, 7).await;
+    assert_eq!(summarising(&upstream).len(), 1);
+    // Another conversation is another matter.
+    long_conversation(&parlor, 6).await;
+    assert_eq!(summarising(&upstream).len(), 2);
 }
 
 #[tokio::test]

@@ -85,6 +85,31 @@ async fn a_call_that_is_allowed_right_after_a_restart_waits_for_its_tool() {
 }
 
 #[tokio::test]
+async fn a_tool_that_is_still_to_come_can_be_forced_and_is_waited_for() {
+    let tools = Tools::late();
+    let (_folder, upstream, parlor) = greeting(tools.serve().await, SOON.as_secs_f64()).await;
+    let body = json!({ "message": "Greet", "model": "test/any", "force_tools": ["web_greet"] });
+    let sent = tokio::spawn(parlor.post("/api/chat/stream", &body).send());
+    // A refusal would come at once: it would be there before the answers to these.
+    for _ in 0..50 {
+        parlor.get("/api/models").send().await.unwrap();
+    }
+    assert!(!sent.is_finished(), "it is not refused");
+    tools.list();
+    let response = sent.await.unwrap().unwrap();
+    assert_eq!(response.status(), 200);
+    assert!(response.text().await.unwrap().contains("Hello over there."));
+    assert_eq!(
+        calls(&upstream)[0]["tool_choice"]["function"]["name"],
+        "web_greet"
+    );
+    // A name that nobody has is refused still.
+    let other = json!({ "message": "Greet", "model": "test/any", "force_tools": ["web_shout"] });
+    let refused = parlor.post("/api/chat/stream", &other).send().await.unwrap();
+    assert_eq!(refused.status(), 422);
+}
+
+#[tokio::test]
 async fn a_server_that_never_lists_its_tools_is_not_waited_for_for_ever() {
     let tools = Tools::late();
     let (_folder, upstream, parlor) = greeting(tools.serve().await, 0.05).await;

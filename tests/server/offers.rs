@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
-use crate::support::{Parlor, answering, id, json, prompt, shown, text, types};
+use crate::support::{Parlor, Stream, answering, id, json, prompt, shown, text, types};
 
 const QUESTION: &str = "Write a letter";
 
@@ -101,6 +101,26 @@ async fn what_the_model_writes_for_the_panel_stands_in_its_place_and_is_no_text(
         shown(&upstream)[1].1,
         format!("Here it is:\n\n{written}\n\nGood?")
     );
+}
+
+#[tokio::test]
+async fn the_model_is_told_of_what_was_made_on_the_branch_that_it_goes_on_with() {
+    let (_folder, upstream, parlor) = answering(Script::new().text("Fine.")).await;
+    let (conversation, letter) = with_letter(&upstream, &parlor).await;
+    let listed = |upstream: &Upstream| prompt(upstream).contains(&format!("- {letter} (text_document)"));
+    turn(&parlor, Some(&conversation), "Thanks").await;
+    assert!(listed(&upstream));
+    // Answered once more, nothing was made there.
+    upstream.script(When::user_contains(QUESTION), Script::new().text("No letter."));
+    let first = transcript(&parlor, &conversation).await["messages"][1]["id"].clone();
+    let again = parlor.post(
+        &format!("/api/runs/{}/regenerate", first.as_str().unwrap()),
+        &json!({}),
+    );
+    Stream::of(again).await.rest().await;
+    assert!(!listed(&upstream), "{}", prompt(&upstream));
+    turn(&parlor, Some(&conversation), "Thanks").await;
+    assert!(!listed(&upstream), "{}", prompt(&upstream));
 }
 
 #[tokio::test]
@@ -329,7 +349,8 @@ async fn an_action_comes_back_as_a_turn_with_its_data_once() {
     .await;
     assert_eq!(stored["message"]["interaction_type"], "action_executed");
     // The model knows it from where only Parlor writes; the message is what the button says.
-    let told = r#"- the last one, "Save it": the button of your action "save" with the data {"id":7,"tags":["a"]}. Do it now"#;
+    let told =
+        r#"- message 2, "Save it": the button of your action "save" with the data {"id":7,"tags":["a"]}"#;
     assert!(prompt(&upstream).contains(told), "{}", prompt(&upstream));
     assert_eq!(
         shown(&upstream).last().unwrap(),
@@ -341,8 +362,14 @@ async fn an_action_comes_back_as_a_turn_with_its_data_once() {
     assert_eq!(again.status(), 409);
     assert_eq!(json(again).await["code"], "action_spent");
     turn(&parlor, Some(&conversation), "Thanks").await;
-    let told = r#"- 1 before the last one, "Save it": the button of your action "save""#;
-    assert!(prompt(&upstream).contains(told), "{}", prompt(&upstream));
+    let told_then = prompt(&upstream);
+    assert!(told_then.contains(told), "{told_then}");
+    turn(&parlor, Some(&conversation), "Bye").await;
+    assert_eq!(
+        prompt(&upstream),
+        told_then,
+        "a server that remembers the prompt can use it"
+    );
 }
 
 #[tokio::test]

@@ -15,6 +15,8 @@ const MAX_INFO: usize = 16;
 #[derive(Clone, Debug)]
 pub(super) struct Body {
     pub kind: Kind,
+    /// It is a comment with metadata, and nothing stands before it on its line.
+    pub begins_line: bool,
     /// All of it, as it came, the opening included.
     pub held: String,
     json: Range<usize>,
@@ -40,9 +42,10 @@ enum Phase {
 
 impl Body {
     /// `held` is an opening of this kind.
-    pub fn new(kind: Kind, held: String) -> Self {
+    pub fn new(kind: Kind, held: String, begins_line: bool) -> Self {
         let mut body = Self {
             kind,
+            begins_line,
             json: 0..0,
             fence: 0,
             space: 0,
@@ -67,9 +70,14 @@ impl Body {
         matches!(self.phase, Phase::Json(_))
     }
 
-    /// The JSON in it, once it has ended.
+    /// The JSON in it, once it has ended; else nothing.
     pub fn json(&self) -> &str {
-        &self.held[self.json.clone()]
+        self.held.get(self.json.clone()).unwrap_or_default()
+    }
+
+    /// What has come behind its JSON.
+    pub fn behind_json(&self) -> &str {
+        &self.held[self.json.end..]
     }
 
     /// Takes the next character, unless it is wrong there.

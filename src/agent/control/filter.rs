@@ -6,7 +6,7 @@ use super::{
     Item, Marker,
     body::Body,
     gap::Gap,
-    imitation::Imitation,
+    imitation::{self, Imitation},
     is_space,
     json::{self, Step},
     opening::{Kind, Match, Openings, Place},
@@ -30,6 +30,12 @@ pub struct ControlFilter {
     state: State,
     /// Looks at the beginning, before all else.
     imitation: Imitation,
+    /// Whether the model has seen metadata that it may imitate.
+    may_imitate: bool,
+    /// Something of the answer was shown.
+    has_begun: bool,
+    /// Up to here a comment that begins a line has turned out to be text.
+    looked_through: u64,
     gap: Gap,
     /// Sources that are control text only if no more text comes.
     last: Option<Last>,
@@ -59,6 +65,9 @@ enum State {
     /// What is held may be the beginning of an opening.
     Opening(String, Place),
     Body(Body),
+    /// What is held began as metadata at the beginning of a line and is not well written: its end shows whether it imitates
+    /// those of the history.
+    Comment(String),
 }
 
 /// What [`ControlFilter::last`] holds, with the white space before it.
@@ -77,6 +86,9 @@ impl ControlFilter {
             limit,
             state: State::Text,
             imitation: Imitation::default(),
+            may_imitate: true,
+            has_begun: false,
+            looked_through: 0,
             gap: Gap::default(),
             last: None,
             has_sources: false,
@@ -89,6 +101,12 @@ impl ControlFilter {
             parsed: 0,
             looked_at: 0,
         }
+    }
+
+    /// The model has seen no metadata: what looks like them is its own.
+    pub fn knows_no_metadata(&mut self) {
+        self.imitation.skip();
+        self.may_imitate = false;
     }
 
     /// The answer goes on from this text, which was shown before and is not looked at again: it may end in code.
@@ -126,7 +144,10 @@ impl ControlFilter {
             match std::mem::replace(&mut self.state, State::Text) {
                 State::Text => break,
                 State::Opening(held, _) => self.not_an_opening(&held, out),
+                // Only the rest of its end can be behind it.
+                State::Body(body) if self.imitates(&body) => self.cut(out),
                 State::Body(body) => self.release(&body.held),
+                State::Comment(held) => self.no_imitation(&held, out),
             }
         }
         match self.last.take() {
@@ -177,12 +198,69 @@ impl ControlFilter {
                     Step::More => self.state = State::Body(body),
                     Step::End => self.end(&body, out),
                     Step::Wrong => {
-                        self.release(&body.held);
+                        self.wrong(body, out);
                         self.take(c, out);
                     }
                 }
             }
+            State::Comment(mut held) => {
+                held.push(c);
+                if imitation::is_whole(&held) {
+                    self.cut(out);
+                } else if imitation::may_go_on(&held) {
+                    self.state = State::Comment(held);
+                } else {
+                    self.no_imitation(&held, out);
+                }
+            }
         }
+    }
+
+    /// What was held can't be control text as it should be, and the next character shows that.
+    fn wrong(&mut self, body: Body, out: &mut Vec<Item>) {
+        if self.imitates(&body) {
+            self.take_out(&body, out);
+        } else if self.may_imitate
+            && body.begins_line
+            && self.taken > self.looked_through
+            && body.json().is_empty()
+            && imitation::may_go_on(&body.held)
+        {
+            self.state = State::Comment(body.held);
+        } else {
+            self.release(&body.held);
+        }
+    }
+
+    /// Whether these are the history's metadata, at the beginning of a line, whose comment has no end.
+    fn imitates(&self, body: &Body) -> bool {
+        self.may_imitate
+            && body.kind == Kind::Metadata
+            && body.begins_line
+            && imitation::is_of_history(body.json())
+    }
+
+    /// Takes out what is held up to the end of its JSON: the rest of it is text.
+    fn take_out(&mut self, body: &Body, out: &mut Vec<Item>) {
+        self.cut(out);
+        for c in body.behind_json().chars() {
+            self.take(c, out);
+        }
+    }
+
+    /// Metadata are taken out here.
+    fn cut(&mut self, out: &mut Vec<Item>) {
+        self.give_text(out);
+        if !self.has_begun {
+            self.gap.begins();
+        }
+        self.gap.cut();
+    }
+
+    /// A comment that began a line imitates nothing. There may be control text in it.
+    fn no_imitation(&mut self, held: &str, out: &mut Vec<Item>) {
+        self.looked_through = self.taken;
+        self.not_an_opening(held, out);
     }
 
     fn space(&mut self, c: char) {
@@ -198,7 +276,10 @@ impl ControlFilter {
     fn open(&mut self, held: String, place: Place, out: &mut Vec<Item>) {
         match self.openings.find(&held, place) {
             Match::Possible => self.state = State::Opening(held, place),
-            Match::Found(kind) if !self.is_code(&held) => self.state = State::Body(Body::new(kind, held)),
+            Match::Found(kind) if !self.is_code(&held) => {
+                let begins_line = kind == Kind::Metadata && (place.line || !self.has_begun);
+                self.state = State::Body(Body::new(kind, held, begins_line));
+            }
             Match::Found(_) | Match::No => self.not_an_opening(&held, out),
         }
     }
@@ -241,7 +322,11 @@ impl ControlFilter {
                 self.has_sources |= kind == Kind::Metadata && item.is_some();
                 self.give_text(out);
                 out.extend(item);
-                self.gap.cut();
+                if kind == Kind::Metadata {
+                    self.cut(out);
+                } else {
+                    self.gap.cut();
+                }
             }
         }
     }
@@ -302,6 +387,7 @@ impl ControlFilter {
     /// This text, which does not end in white space, stands before what comes next.
     fn went_by(&mut self, text: &str) {
         if let Some(c) = text.chars().next_back() {
+            self.has_begun = true;
             self.line_is_blank = false;
             self.previous = Some(c);
         }
@@ -335,7 +421,7 @@ impl ControlFilter {
     pub(super) fn held_bytes(&self) -> usize {
         let held = match &self.state {
             State::Text => 0,
-            State::Opening(held, _) => held.len(),
+            State::Opening(held, _) | State::Comment(held) => held.len(),
             State::Body(body) => body.held.len(),
         };
         let last = self.last.as_ref().map_or(0, |last| last.text.len());

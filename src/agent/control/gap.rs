@@ -18,6 +18,14 @@ impl Gap {
         self.after.as_mut().unwrap_or(&mut self.before).push(c);
     }
 
+    /// The answer begins here, in the middle of a text that it continues: unless white space has come already, that goes on where it
+    /// was.
+    pub fn begins(&mut self) {
+        if self.before.is_empty() && self.after.is_none() {
+            self.follows_text = false;
+        }
+    }
+
     pub fn is_full(&self) -> bool {
         self.after.as_ref().unwrap_or(&self.before).len() >= MAX_GAP
     }

@@ -1,9 +1,10 @@
 //! The metadata that a model writes about its own answer, because it has seen them before all messages of the history.
 //!
-//! They stand at the very beginning, and are not always well written: without the end of the comment, with other words than
-//! JSON in it, or as JSON alone. There is nothing there yet that they could be a part of, so here they are taken out however
-//! they are written, as long as they name when something was said. Other metadata are left to the filter: it knows sources, and what
-//! is only a mention.
+//! They mostly stand at the very beginning, and are not always well written: without the end of the comment, with other words than
+//! JSON in it, or as JSON alone. There is nothing there yet that they could be a part of, so there they are taken out however
+//! they are written, as long as they name when something was said: as JSON alone only with both fields that Parlor always writes,
+//! since an answer may be an object that has a timestamp. Other metadata are left to the filter: it knows sources, what is only a
+//! mention, and what begins a later line.
 
 use super::{
     is_space,
@@ -12,6 +13,9 @@ use super::{
 
 /// The longest imitation, in bytes. What is longer is text.
 const LONGEST: usize = 4096;
+
+/// The same for one that is not well written and begins a later line: what is held back there is no more than a paragraph.
+const LONGEST_LATER: usize = 1024;
 
 const OPENING: &str = "<!--";
 const WORD: &str = "metadata";
@@ -116,7 +120,7 @@ fn find(held: &str, has_ended: bool) -> Found {
     }
     let found = match text.chars().next() {
         Some('<') => comment(text, has_ended),
-        Some('{') => object(text),
+        Some('{') => object(text, &FIELDS[..2]),
         Some('m' | 'M') => word(text),
         Some(_) => Found::Text,
         None => Found::Perhaps,
@@ -185,7 +189,7 @@ fn word(text: &str) -> Found {
     let body = after.trim_start_matches(is_space);
     match body.chars().next() {
         None => Found::Perhaps,
-        Some('{') => match object(body) {
+        Some('{') => match object(body, &FIELDS[..1]) {
             Found::Imitation(length) => Found::Imitation(text.len() - body.len() + length),
             found => found,
         },
@@ -193,8 +197,9 @@ fn word(text: &str) -> Found {
     }
 }
 
-/// `{"timestamp": …}` alone. The first name in it decides whether it is worth waiting for the rest.
-fn object(text: &str) -> Found {
+/// `{"timestamp": …}` with these fields, and none that Parlor does not write. The first name in it decides whether it is worth waiting
+/// for the rest.
+fn object(text: &str, needed: &[&str]) -> Found {
     let name = text[1..].trim_start_matches(is_space);
     let Some(name) = name.strip_prefix('"') else {
         return if name.is_empty() {
@@ -211,7 +216,7 @@ fn object(text: &str) -> Found {
         return Found::Text;
     }
     match first_object(text) {
-        Object::Whole(json, rest) if is_metadata(json) => Found::Imitation(text.len() - rest.len()),
+        Object::Whole(json, rest) if is_metadata(json, needed) => Found::Imitation(text.len() - rest.len()),
         Object::Whole(..) | Object::None => Found::Text,
         Object::Open => Found::Perhaps,
     }
@@ -245,15 +250,29 @@ fn first_object(text: &str) -> Object<'_> {
     Object::Open
 }
 
-fn is_metadata(json: &str) -> bool {
+fn is_metadata(json: &str, needed: &[&str]) -> bool {
     let Some(serde_json::Value::Object(fields)) = json::parse(json) else {
         return false;
     };
-    fields.contains_key(FIELDS[0]) && fields.keys().all(|name| FIELDS.contains(&name.as_str()))
+    needed.iter().all(|name| fields.contains_key(*name))
+        && fields.keys().all(|name| FIELDS.contains(&name.as_str()))
+}
+
+/// Whether a comment with metadata that begins a line ends here and is an imitation.
+pub(super) fn is_whole(held: &str) -> bool {
+    held.ends_with(CLOSING) && is_of_history(held)
+}
+
+/// Whether such a comment may yet turn out to be one: it has not ended, and is in one paragraph.
+pub(super) fn may_go_on(held: &str) -> bool {
+    !held.ends_with(CLOSING)
+        && !held.ends_with("\n\n")
+        && !held.ends_with("\n\r\n")
+        && held.len() < LONGEST_LATER
 }
 
 /// Whether metadata, well written or not, are those of the history. Others are the filter's, which knows sources, or text.
-fn is_of_history(metadata: &str) -> bool {
+pub(super) fn is_of_history(metadata: &str) -> bool {
     FIELDS[..2].iter().any(|field| metadata.contains(field)) && !metadata.contains("\"sources\"")
 }
 
@@ -279,7 +298,8 @@ mod tests {
 
     const BLOCK: &str =
         "<!-- METADATA: {\"timestamp\":\"2024-06-15 14:30 CET\",\"relative_time\":\"3 hours ago\"} -->";
-    const JSON: &str = "{\"timestamp\":\"2024-06-15 14:30 CET\",\"tools_used\":[\"web_search\"]}";
+    const JSON: &str =
+        "{\"timestamp\":\"2024-06-15 14:30 CET\",\"relative_time\":\"now\",\"tools_used\":[\"web_search\"]}";
 
     fn text_of(pieces: &[&str]) -> String {
         let mut imitation = Imitation::default();
@@ -308,6 +328,7 @@ mod tests {
             ),
             (format!("{JSON}\nHello"), "Hello"),
             (format!("METADATA: {JSON}\n\nHello"), "Hello"),
+            ("METADATA: {\"timestamp\": \"14:30\"}\nHello".to_owned(), "Hello"),
         ] {
             assert_eq!(text_of(&[&said]), text, "{said}");
         }
@@ -332,6 +353,8 @@ mod tests {
             "METADATA: {\"a\": 1}",
             "{\"timestamp\": \"2024\", \"level\": \"info\"}",
             "{\"relative_time\": \"soon\"}",
+            "{\"timestamp\": \"2024-06-15 14:30\"}",
+            "{\"timestamp\": 1718461800, \"files\": [\"a.txt\"]}",
             "{\"name\": 1}",
             "{ \"timestamp\": \"2024",
             "<!-- METADATA: {\"sources\": [{\"title\": \"A\", \"url\": \"https://a.example\"}]} -->",

@@ -6,6 +6,7 @@
 //! | a page's marker and JSON, such as `SCHEMA_PROPOSAL: {…}` | anywhere at a word's begin | [`Item::Payload`] |
 //! | `<!-- METADATA: {…} -->` | anywhere | [`Item::Sources`] if it has any, else nothing: it imitates what history is enriched with |
 //! | imitations of the history's metadata, well written or not | first in the answer | nothing |
+//! | the same as a comment | first on a line, and first in what continues an answer | nothing |
 //! | `{"sources": […]}`, alone or in a fence | last in the answer | [`Item::Sources`], unless a comment had some |
 //!
 //! The markers may be bold, and their JSON may stand in a fence behind them: models write both. Behind list bullets or quotes
@@ -20,19 +21,21 @@
 //!
 //! This is for what the model itself says. What a person writes, what tools return and what pages contain never come
 //! through here and so never become structure; what the model repeats of them is its own text and does.
-//! Whether a suggested action exists, or a source was really found, is for others to check.
+//! Whether a suggested action exists, or a source was really found, is for others to check. [`neutral`] is the other direction: it
+//! spells what somebody's text has of metadata so that the model can't take it for Parlor's.
 
 use serde_json::Value;
 
 use crate::protocol::{Source, SuggestedAction, SuggestedValue};
 
-pub use self::filter::ControlFilter;
+pub use self::{filter::ControlFilter, neutral::neutral};
 
 mod body;
 mod filter;
 mod gap;
 mod imitation;
 mod json;
+mod neutral;
 mod opening;
 mod read;
 

@@ -93,6 +93,13 @@ impl Openings {
         let text = |text: &str| Piece::Text(text.into());
         let metadata = vec![text("<!--"), Piece::Space, text("METADATA:")];
         add(Kind::Metadata, ANYWHERE, metadata);
+        for word in ["metadata:", "Metadata:"] {
+            add(
+                Kind::Metadata,
+                AT_LINE,
+                vec![text("<!--"), Piece::Space, text(word)],
+            );
+        }
         let sources = || {
             [
                 text("{"),

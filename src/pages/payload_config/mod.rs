@@ -31,7 +31,7 @@ pub struct PayloadConfig {
     pub writing: &'static str,
     /// The data, if they fit the type.
     pub parse: ParsePayload,
-    /// The JSON schema of what is to be written.
+    /// The JSON schema of what is to be written. The model is told of its fields; [`parse`](Self::parse) takes more than that.
     pub schema: fn() -> Value,
     /// A new version of an earlier payload, which what was written names as its `id`: the data of both together. Types that have
     /// no versions take no `id`.
@@ -69,8 +69,33 @@ pub fn instructions(configs: &[&PayloadConfig]) -> String {
     for config in configs {
         text.push_str("\n\n");
         text.push_str(config.instructions);
+        text.push_str("\nThe fields of the JSON:");
+        add_fields(&mut text, &(config.schema)(), 0);
     }
     text
+}
+
+/// A line for each field that a schema has, those that are needed first, with what it says of them.
+fn add_fields(text: &mut String, schema: &Value, depth: usize) {
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let needed: Vec<&str> = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let (first, then): (Vec<_>, Vec<_>) = properties.partition(|(name, _)| needed.contains(&name.as_str()));
+    let all = first
+        .iter()
+        .map(|field| (field, ""))
+        .chain(then.iter().map(|field| (field, " (may be left out)")));
+    for ((name, field), optional) in all {
+        text.push_str(&format!("\n{}- {name}{optional}", "  ".repeat(depth)));
+        if let Some(about) = field["description"].as_str() {
+            text.push_str(&format!(": {about}"));
+        }
+        add_fields(text, &field["items"], depth + 1);
+    }
 }
 
 /// The data as they are, if they can be shown as this type.
@@ -124,6 +149,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_model_is_told_of_the_fields_that_the_schema_has() {
+        let told = instructions(&[&CHART]);
+        let (_, fields) = told
+            .split_once("\nThe fields of the JSON:\n")
+            .expect("the fields");
+        assert_eq!(
+            fields,
+            "- kind\n- series\n  - values: A number for each of `x`; null where it is not known.\n  - name (may be left out)\n\
+             - x: What is written below, from left to right.\n- title (may be left out)"
+        );
     }
 
     #[test]

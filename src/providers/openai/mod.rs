@@ -10,11 +10,13 @@ mod facts;
 mod models;
 mod refusal;
 mod request;
+mod says;
 #[cfg(test)]
 mod tests;
 mod transport;
 mod window;
 mod wire;
+mod without;
 
 use std::{
     collections::HashSet,
@@ -62,7 +64,9 @@ pub struct OpenAi {
     /// The server has refused to be shown what the model thought.
     without_thinking: AtomicBool,
     /// Models that the server has refused to give tools to.
-    without_tools: Mutex<HashSet<String>>,
+    without_tools: Without,
+    /// Models that take no instructions as the system's.
+    without_system: Without,
 }
 
 impl fmt::Debug for OpenAi {
@@ -134,7 +138,8 @@ impl OpenAi {
             without_usage: AtomicBool::new(false),
             without_tool_choice: AtomicBool::new(false),
             without_thinking: AtomicBool::new(config.dialect.forget_thinking),
-            without_tools: Mutex::default(),
+            without_tools: Without::default(),
+            without_system: Without::default(),
         })
     }
 
@@ -195,14 +200,11 @@ impl Endpoint for OpenAi {
     }
 
     fn sends(&self, model: &str, request: &ModelRequest) -> Sent {
-        let mut request = ModelRequest {
+        let request = ModelRequest {
             model: model.into(),
             ..request.clone()
         };
-        if self.models_without_tools().contains(model) {
-            request.tools.clear();
-        }
-        let completion = request::completion(&request, self.dialect, self.manners());
+        let completion = request::completion(&request, self.dialect, self.manners(model));
         let body = match serde_json::to_value(completion) {
             Ok(serde_json::Value::Object(body)) => body,
             // Then it can't be sent either, and the call says so.
@@ -214,12 +216,9 @@ impl Endpoint for OpenAi {
         }
     }
 
-    async fn call(&self, mut request: ModelRequest) -> Result<ModelStream, ModelError> {
-        if self.models_without_tools().contains(&request.model) {
-            request.tools.clear();
-        }
+    async fn call(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let response = loop {
-            let manners = self.manners();
+            let manners = self.manners(&request.model);
             // Not a retry of what failed: another question.
             match self.ask(&request, manners).await {
                 Err(error) if manners.usage && error.error.message.contains("stream_options") => {
@@ -230,15 +229,18 @@ impl Endpoint for OpenAi {
                 }
                 Err(error)
                     if manners.tool_choice
-                        && !request::forced(&request).is_empty()
+                        && !request::forced(&request, manners).is_empty()
                         && error.error.message.contains("tool_choice") =>
                 {
                     self.without_tool_choice.store(true, Ordering::Relaxed);
                 }
-                Err(error) if !request.tools.is_empty() && knows_no_tools(&error) => {
+                Err(error) if manners.tools && has_tools(&request) && says::knows_no_tools(&error) => {
                     tracing::warn!(model = %request.model, error = %error, "asking without tools from now on");
-                    self.models_without_tools().insert(request.model.clone());
-                    request.tools.clear();
+                    self.without_tools.add(&request.model);
+                }
+                Err(error) if manners.system && has_system(&request) && says::knows_no_system(&error) => {
+                    tracing::warn!(model = %request.model, error = %error, "asking without a system prompt from now on");
+                    self.without_system.add(&request.model);
                 }
                 response => break response?,
             }
@@ -257,17 +259,43 @@ impl OpenAi {
         }
     }
 
-    fn manners(&self) -> Manners {
+    fn manners(&self, model: &str) -> Manners {
         Manners {
+            tools: !self.without_tools.has(model),
+            system: !self.without_system.has(model),
             usage: !self.without_usage.load(Ordering::Relaxed),
             tool_choice: !self.without_tool_choice.load(Ordering::Relaxed),
             thinking: !self.without_thinking.load(Ordering::Relaxed),
         }
     }
+}
 
-    fn models_without_tools(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.without_tools.lock().unwrap_or_else(PoisonError::into_inner)
+/// Models for which something was refused, until Parlor is started again.
+#[derive(Debug, Default)]
+struct Without(Mutex<HashSet<String>>);
+
+impl Without {
+    fn has(&self, model: &str) -> bool {
+        self.models().contains(model)
     }
+
+    fn add(&self, model: &str) {
+        self.models().insert(model.to_owned());
+    }
+
+    fn models(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a request tells the model of tools, or of what they gave.
+fn has_tools(request: &ModelRequest) -> bool {
+    let is_tool = |message: &ModelMessage| matches!(message, ModelMessage::Tool { .. });
+    !request.tools.is_empty() || request.messages.iter().any(is_tool)
+}
+
+fn has_system(request: &ModelRequest) -> bool {
+    matches!(request.messages.first(), Some(ModelMessage::System(_)))
 }
 
 /// Whether a request shows the model what it thought.
@@ -287,17 +315,6 @@ fn shows_thinking(request: &ModelRequest) -> bool {
 /// Whether the server says that it does not know the field with what the model thought.
 fn is_of_thinking(error: &ModelError) -> bool {
     error.kind == ModelErrorKind::Refused && error.error.message.contains("reasoning_content")
-}
-
-/// Whether the server says that this model, or the server as it was started, has no tools: in the words of Ollama, Groq and
-/// OpenRouter ("support"), llama.cpp and vLLM (an option that is missing).
-fn knows_no_tools(error: &ModelError) -> bool {
-    let words = error.error.message.to_lowercase();
-    let is_said = |words_for_no: &str| words.contains(words_for_no);
-    is_said("tool")
-        && ["support", "--jinja", "--enable-auto-tool-choice"]
-            .into_iter()
-            .any(is_said)
 }
 
 /// async-openai's configuration, which without a key would send an empty one.

@@ -9,13 +9,14 @@ use async_openai::types::chat::{
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::without::{insist, without_system, without_tools};
 use crate::{
     protocol::Parameters,
     providers::{ModelMessage, ModelRequest, ToolSpec, ToolUse},
     settings::{Dialect, LengthField, ThinkingField},
 };
 
-/// What a server has not refused so far.
+/// What a server has not refused so far, for a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Manners {
     /// It is asked for the token counts at the end.
@@ -24,6 +25,10 @@ pub struct Manners {
     pub tool_choice: bool,
     /// It is shown what the model thought before it asked for tools.
     pub thinking: bool,
+    /// The model is told of tools, and of what they gave before; else that is said in words.
+    pub tools: bool,
+    /// It takes instructions as the system's; else they stand before the first question.
+    pub system: bool,
 }
 
 /// A streamed completion.
@@ -53,12 +58,13 @@ struct Message {
 /// What a server is asked that speaks this dialect and has these manners.
 pub fn completion(request: &ModelRequest, dialect: Dialect, manners: Manners) -> Completion {
     let mut wanted = parameters(&request.parameters, dialect);
-    let mut messages: Vec<Message> = request
-        .messages
-        .iter()
-        .map(|each| message(each, manners.thinking))
-        .collect();
-    match forced(request).as_slice() {
+    let mut messages = request.messages.clone();
+    let mut tools = request.tools.as_slice();
+    if !manners.tools {
+        messages = without_tools(messages);
+        tools = &[];
+    }
+    match forced(request, manners).as_slice() {
         [] => {}
         [tool] if manners.tool_choice => {
             let choice = json!({"type": "function", "function": {"name": tool}});
@@ -67,10 +73,16 @@ pub fn completion(request: &ModelRequest, dialect: Dialect, manners: Manners) ->
         // There is a field for one tool or for any, and none for these.
         tools => insist(&mut messages, tools),
     }
+    if !manners.system {
+        without_system(&mut messages);
+    }
     Completion {
         model: request.model.clone(),
-        messages,
-        tools: request.tools.iter().map(tool).collect(),
+        messages: messages
+            .into_iter()
+            .map(|each| message(each, manners.thinking))
+            .collect(),
+        tools: tools.iter().map(tool).collect(),
         stream: true,
         stream_options: manners.usage.then_some(ChatCompletionStreamOptions {
             include_usage: Some(true),
@@ -81,46 +93,14 @@ pub fn completion(request: &ModelRequest, dialect: Dialect, manners: Manners) ->
 }
 
 /// The tools that have to be used, of those that the model is told of.
-pub fn forced(request: &ModelRequest) -> Vec<&str> {
-    let is_told = |name: &&str| request.tools.iter().any(|tool| tool.name == **name);
+pub fn forced(request: &ModelRequest, manners: Manners) -> Vec<&str> {
+    let is_told = |name: &&str| manners.tools && request.tools.iter().any(|tool| tool.name == **name);
     request
         .force_tools
         .iter()
         .map(String::as_str)
         .filter(is_told)
         .collect()
-}
-
-/// Says in words which tools have to be used, at the end of the instructions.
-fn insist(messages: &mut Vec<Message>, tools: &[&str]) {
-    let words = format!(
-        "For the next answer the person wants these tools to be used: {}. Call each of them before you answer, whatever you \
-         would do otherwise.",
-        tools.join(", ")
-    );
-    let text = match messages.first() {
-        Some(Message {
-            message: ChatCompletionRequestMessage::System(system),
-            ..
-        }) => match serde_json::to_value(&system.content) {
-            Ok(Value::String(prompt)) => format!("{prompt}\n\n{words}"),
-            _ => words,
-        },
-        _ => words,
-    };
-    let has_system = matches!(
-        messages.first(),
-        Some(Message {
-            message: ChatCompletionRequestMessage::System(_),
-            ..
-        })
-    );
-    let system = message(&ModelMessage::System(text), false);
-    if has_system {
-        messages[0] = system;
-    } else {
-        messages.insert(0, system);
-    }
 }
 
 fn parameters(parameters: &Parameters, dialect: Dialect) -> Map<String, Value> {
@@ -147,22 +127,22 @@ fn parameters(parameters: &Parameters, dialect: Dialect) -> Map<String, Value> {
     wanted
 }
 
-fn message(message: &ModelMessage, with_thinking: bool) -> Message {
+fn message(message: ModelMessage, with_thinking: bool) -> Message {
     let mut reasoning_content = None;
     let message = match message {
-        ModelMessage::System(text) => ChatCompletionRequestSystemMessage::from(text.as_str()).into(),
-        ModelMessage::User(text) => ChatCompletionRequestUserMessage::from(text.as_str()).into(),
+        ModelMessage::System(text) => ChatCompletionRequestSystemMessage::from(text).into(),
+        ModelMessage::User(text) => ChatCompletionRequestUserMessage::from(text).into(),
         ModelMessage::Assistant {
             text,
             thinking,
             tool_calls,
         } => {
-            reasoning_content = thinking.clone().filter(|_| with_thinking);
+            reasoning_content = thinking.filter(|_| with_thinking);
             assistant(text, tool_calls).into()
         }
         ModelMessage::Tool { tool_use_id, output } => ChatCompletionRequestToolMessage {
-            content: output.as_str().into(),
-            tool_call_id: tool_use_id.clone(),
+            content: output.into(),
+            tool_call_id: tool_use_id,
         }
         .into(),
     };
@@ -172,20 +152,20 @@ fn message(message: &ModelMessage, with_thinking: bool) -> Message {
     }
 }
 
-fn assistant(text: &str, calls: &[ToolUse]) -> ChatCompletionRequestAssistantMessage {
-    let call = |call: &ToolUse| {
+fn assistant(text: String, calls: Vec<ToolUse>) -> ChatCompletionRequestAssistantMessage {
+    let call = |call: ToolUse| {
         ChatCompletionMessageToolCalls::Function(ChatCompletionMessageToolCall {
-            id: call.id.clone(),
+            id: call.id,
             function: FunctionCall {
-                name: call.name.clone(),
-                arguments: call.arguments.clone(),
+                name: call.name,
+                arguments: call.arguments,
             },
         })
     };
     ChatCompletionRequestAssistantMessage {
         // Some servers refuse an empty text beside calls, and all refuse a message without either.
         content: (!text.is_empty() || calls.is_empty()).then(|| text.into()),
-        tool_calls: (!calls.is_empty()).then(|| calls.iter().map(call).collect()),
+        tool_calls: (!calls.is_empty()).then(|| calls.into_iter().map(call).collect()),
         ..Default::default()
     }
 }
@@ -210,6 +190,8 @@ mod tests {
         usage: true,
         tool_choice: true,
         thinking: true,
+        tools: true,
+        system: true,
     };
 
     fn spec(name: &str) -> ToolSpec {
@@ -300,7 +282,17 @@ mod tests {
             assert!(prompt.contains(&names.join(", ")), "{prompt}");
             assert!(in_words.get("tool_choice").is_none());
         }
+        let without_system = Manners { system: false, ..ALL };
+        let plain = sent(&forcing(&["a", "b"]), Dialect::default(), without_system);
+        let question = plain["messages"][0]["content"].as_str().unwrap();
+        assert!(
+            question.starts_with("Be brief.\n\nFor the next answer") && question.ends_with("\n\nWhy?"),
+            "{question}"
+        );
         // What the model is not told of can't be forced.
+        let without_tools = Manners { tools: false, ..ALL };
+        let plain = sent(&forcing(&["a"]), Dialect::default(), without_tools);
+        assert!(plain.get("tool_choice").is_none() && plain.get("tools").is_none());
         let unknown = sent(&forcing(&["c"]), Dialect::default(), ALL);
         assert!(unknown.get("tool_choice").is_none());
     }

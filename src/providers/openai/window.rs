@@ -14,7 +14,7 @@ use reqwest::{RequestBuilder, Url, header::HeaderMap};
 use serde_json::{Value, json};
 
 use super::transport::Transport;
-use crate::providers::EndpointConfig;
+use crate::{providers::EndpointConfig, settings::WINDOWS};
 
 /// How long an answer is waited for: it stands before the model's own.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -24,9 +24,6 @@ const ANSWER_BYTES: usize = 4 << 20;
 
 /// How long what was found, or not found, is taken for true: models are loaded anew with other windows.
 const FRESH: Duration = Duration::from_secs(60);
-
-/// No model has less room, nor more. What is outside is a mistake, and a conversation should not be cut because of it.
-const BELIEVABLE: std::ops::RangeInclusive<u64> = 256..=1_000_000_000;
 
 /// The windows of an endpoint's models, as far as they are known.
 #[derive(Debug)]
@@ -164,7 +161,7 @@ fn shown(model: &Value) -> Option<usize> {
         .unwrap_or_default();
     let set = parameters.lines().find_map(|line| {
         let mut words = line.split_whitespace();
-        (words.next() == Some("num_ctx")).then(|| words.next()?.parse().ok())?
+        (words.next() == Some("num_ctx")).then(|| words.next()?.parse().ok().and_then(believable))?
     });
     set.or_else(|| {
         let info = model.get("model_info")?.as_object()?;
@@ -187,8 +184,11 @@ async fn answer(request: RequestBuilder) -> Option<Value> {
 }
 
 fn tokens(value: &Value) -> Option<usize> {
-    let tokens = value.as_u64().filter(|tokens| BELIEVABLE.contains(tokens))?;
-    usize::try_from(tokens).ok()
+    believable(usize::try_from(value.as_u64()?).ok()?)
+}
+
+fn believable(tokens: usize) -> Option<usize> {
+    WINDOWS.contains(&tokens).then_some(tokens)
 }
 
 #[cfg(test)]
@@ -230,6 +230,11 @@ mod tests {
         assert_eq!(
             shown(&json!({"model_info": info, "parameters": parameters})),
             Some(8192)
+        );
+        assert_eq!(
+            shown(&json!({"model_info": info, "parameters": "num_ctx 0"})),
+            Some(131072),
+            "nobody can talk in no tokens"
         );
         assert_eq!(shown(&json!({"error": "no such model"})), None);
     }

@@ -1,8 +1,8 @@
 //! Fitting a conversation to what a model can take. A pure function: conversation and room in, conversation out.
 //!
 //! The outputs of tools are shortened first, the oldest before the others, those of the present turn last of all; in between, the
-//! oldest turns are left out. The instructions and the present turn always stay, and so does the order of all, and a call has
-//! its output behind it: what is left out is whole turns.
+//! oldest turns are left out, and when all else is not enough, what stands for those before them. The instructions and the present
+//! turn always stay, and so does the order of all, and a call has its output behind it: what is left out is whole turns.
 
 use super::{Conversation, tokens};
 use crate::providers::ModelMessage;
@@ -56,6 +56,14 @@ pub fn fit(mut conversation: Conversation, room: Room) -> Fitted {
         conversation.turns.drain(..left_out);
     }
     shorten(&mut conversation.latest, &mut spent, room);
+    if spent > room.tokens
+        && conversation
+            .earlier
+            .as_ref()
+            .is_some_and(|earlier| earlier.len() > LEFT_OUT.len())
+    {
+        conversation.earlier = Some(LEFT_OUT.to_owned());
+    }
     Fitted {
         conversation,
         left_out,
@@ -192,13 +200,18 @@ mod tests {
         #[test]
         fn it_fits_or_is_as_small_as_it_gets_and_keeps_what_must_stay(
             turns in vec((0_usize..40, vec(0_usize..80, 0..4)), 1..8),
+            earlier in proptest::option::of(0_usize..3000),
             tokens in 1_usize..3000,
         ) {
-            let whole = conversation(&turns);
+            let whole = Conversation {
+                earlier: earlier.map(|length| "é ".repeat(length)),
+                ..conversation(&turns)
+            };
             let fitted = fit(whole.clone(), room(tokens));
             let conversation = &fitted.conversation;
 
             let is_smallest = conversation.turns.is_empty()
+                && conversation.earlier.as_deref().is_none_or(|earlier| earlier.len() <= LEFT_OUT.len())
                 && conversation.latest.iter().all(|message| match message {
                     ModelMessage::Tool { output, .. } => shortened(output, SHORT).is_none(),
                     _ => true,

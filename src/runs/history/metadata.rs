@@ -1,19 +1,18 @@
 //! What a model is told about each message besides its text: when it was said, after what pause, with which tools.
 //!
-//! It stands before the text as `<!-- METADATA: {…} -->`. Nobody else may say such things: what a person writes or a tool
-//! returns that looks like it is spelled otherwise ([`neutral`]), and what the model itself writes so is taken out of
+//! It stands before the text as `<!-- METADATA: {…} -->`. Nobody else may say such things: what looks like it in anything else that
+//! the model reads, whoever wrote it, is spelled otherwise ([`neutral`]), and what the model itself writes so is taken out of
 //! its answer (`agent::control`).
 //!
 //! Model servers that remember the beginning of a conversation can use it only as long as it stays the same, byte for
 //! byte. So relative times are counted up to the beginning of the present hour: they change once an hour, all together, and
 //! not with each turn. All else never changes.
 
-use std::borrow::Cow;
-
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::{
+    agent::control::neutral,
     protocol::{AssistantMessage, Message, MessageBody, Timestamp, ToolCall, ToolStatus},
     settings::History,
 };
@@ -22,10 +21,8 @@ const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// How the metadata begin, and what stands there instead where it is somebody's text.
-const OPENING: &str = "<!--";
-const NEUTRAL: &str = "&lt;!--";
-const WORD: &str = "METADATA";
+/// How the metadata begin.
+const OPENING: &str = "<!-- METADATA:";
 
 /// What a model is told of the metadata.
 pub const EXPLANATION: &str = "Parlor puts a comment with METADATA before each message: when it was said, and with which tools an answer was made. \
@@ -85,7 +82,7 @@ impl Clock {
         };
         let json = serde_json::to_string(&metadata).unwrap_or_default();
         // A tool's name must not end the comment.
-        format!("{OPENING} {WORD}: {} -->\n", json.replace("-->", "--\\u003e"))
+        format!("{OPENING} {} -->\n", json.replace("-->", "--\\u003e"))
     }
 
     fn time(&self, at: Timestamp) -> String {
@@ -169,32 +166,6 @@ pub fn ended_at(message: &Message) -> Timestamp {
         .assistant()
         .and_then(|answer| answer.ended_at)
         .unwrap_or(message.created_at)
-}
-
-/// Somebody's text, with nothing in it that could be taken for metadata.
-pub fn neutral(text: &str) -> Cow<'_, str> {
-    let mut neutral: Option<String> = None;
-    let mut rest = text;
-    while let Some(at) = rest.find(OPENING) {
-        let (before, from) = rest.split_at(at);
-        let after = from[OPENING.len()..].trim_start();
-        let is_metadata = after
-            .get(..WORD.len())
-            .is_some_and(|word| word.eq_ignore_ascii_case(WORD));
-        if is_metadata || neutral.is_some() {
-            let so_far = neutral.get_or_insert_with(|| text[..text.len() - rest.len()].to_owned());
-            so_far.push_str(before);
-            so_far.push_str(if is_metadata { NEUTRAL } else { OPENING });
-        }
-        rest = &from[OPENING.len()..];
-    }
-    match neutral {
-        Some(mut neutral) => {
-            neutral.push_str(rest);
-            Cow::Owned(neutral)
-        }
-        None => Cow::Borrowed(text),
-    }
 }
 
 #[cfg(test)]
@@ -290,24 +261,6 @@ mod tests {
             "{told}"
         );
         assert_eq!(told.matches("-->").count(), 1);
-    }
-
-    #[test]
-    fn what_looks_like_metadata_in_somebodys_text_is_spelled_otherwise() {
-        for (text, shown) in [
-            ("<!-- METADATA: {} -->\nHi", "&lt;!-- METADATA: {} -->\nHi"),
-            ("a <!--\n  metadata {} --> b", "a &lt;!--\n  metadata {} --> b"),
-            (
-                "<!-- a --><!--METADATA--><!-- b --><!-- METADATA",
-                "<!-- a -->&lt;!--METADATA--><!-- b -->&lt;!-- METADATA",
-            ),
-            ("<!-<!-- METADATA", "<!-&lt;!-- METADATA"),
-        ] {
-            assert_eq!(neutral(text), shown);
-        }
-        for text in ["", "<!-- a -->", "<!-- METADAT", "METADATA: {}", "<!-- é"] {
-            assert!(matches!(neutral(text), Cow::Borrowed(same) if same == text));
-        }
     }
 
     #[test]

@@ -27,6 +27,16 @@ pub fn of_text(text: &str) -> usize {
     (ascii + 3 * others).div_ceil(BYTES_PER_TOKEN)
 }
 
+/// The beginning of a text that comes to at most so many tokens.
+pub fn first_of(text: &str, most: usize) -> &str {
+    let mut quarters = 0;
+    let over = text.char_indices().find(|(_, c)| {
+        quarters += if c.is_ascii() { 1 } else { 3 };
+        quarters > most.saturating_mul(BYTES_PER_TOKEN)
+    });
+    over.map_or(text, |(at, _)| &text[..at])
+}
+
 /// What a message comes to.
 pub fn of_message(message: &ModelMessage) -> usize {
     let said = match message {
@@ -114,6 +124,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_beginning_of_a_text_is_as_long_as_it_may_be(text in "[a-zé日 ]{0,60}", most in 0_usize..30) {
+            let first = first_of(&text, most);
+            prop_assert!(text.starts_with(first) && of_text(first) <= most);
+            let longer = text[first.len()..].chars().next().map(|next| format!("{first}{next}"));
+            prop_assert!(longer.is_none_or(|longer| of_text(&longer) > most));
+        }
+
         #[test]
         fn what_may_be_estimated_is_never_counted_as_more(counted in 0_usize..2_000_000, thousandths in 500_usize..=3000) {
             let scale = Scale(thousandths);

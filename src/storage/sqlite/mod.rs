@@ -16,12 +16,12 @@ use sqlx::{
 use tokio::sync::{Mutex, watch};
 
 use super::{
-    Change, Committed, LogPage, Looking, PageSize, RecordedCall, RunKey, Storage, StorageError,
+    Change, Committed, DoneIntent, LogPage, Looking, PageSize, RecordedCall, RunKey, Storage, StorageError,
     StoredAttachment, StoredConversation, StoredRun, Terms, TokenHash, Trouble,
 };
 use crate::protocol::{
-    ApiToken, AttachmentId, ConversationId, ConversationList, Judged, Memory, Message, MessageId,
-    OlderMessages, Parameters, Payload, PayloadRef, Position, StreamId, Timestamp, Transcript, UserId,
+    ApiToken, AttachmentId, ConversationId, ConversationList, IntentId, Judged, Memory, Message, MessageId,
+    OlderMessages, Parameters, Payload, Position, StreamId, Timestamp, Transcript, UserId,
     conversation_list::ListCursor,
     literature::{Library, ResearchStream, SavedArticle},
 };
@@ -296,15 +296,6 @@ impl Storage for Sqlite {
         payloads::payload(&mut tx, user_id, conversation_id, payload_id).await
     }
 
-    async fn payloads(
-        &self,
-        user_id: UserId,
-        conversation_id: ConversationId,
-    ) -> Result<Vec<PayloadRef>, StorageError> {
-        let mut tx = self.readers.begin().await?;
-        payloads::of_conversation(&mut tx, user_id, conversation_id).await
-    }
-
     async fn verdicts(
         &self,
         user_id: UserId,
@@ -367,6 +358,11 @@ impl Storage for Sqlite {
     ) -> Result<Vec<RecordedCall>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         calls::of_run(&mut connection, user_id, message_id).await
+    }
+
+    async fn intent(&self, user_id: UserId, intent_id: IntentId) -> Result<Option<DoneIntent>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        commit::intents::done(&mut connection, user_id, intent_id).await
     }
 
     async fn model(

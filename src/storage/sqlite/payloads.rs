@@ -3,7 +3,7 @@
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use crate::{
-    protocol::{ConversationId, Json, Judged, Payload, PayloadRef, UserId, Verdict},
+    protocol::{ConversationId, Json, Judged, Payload, UserId, Verdict},
     storage::StorageError,
 };
 
@@ -23,36 +23,14 @@ pub(super) async fn payload(
     .fetch_optional(connection)
     .await?;
     row.map(|row| {
-        let PayloadRef {
-            payload_id,
-            kind,
-            summary,
-        } = reference(&row)?;
-        let data: String = row.try_get("data")?;
         Ok(Payload {
-            payload_id,
-            kind,
-            summary,
-            data: Json::or_string(&data),
+            payload_id: row.try_get("id")?,
+            kind: row.try_get("kind")?,
+            summary: row.try_get("summary")?,
+            data: Json::or_string(row.try_get("data")?),
         })
     })
     .transpose()
-}
-
-/// All payloads of a conversation, oldest first.
-pub(super) async fn of_conversation(
-    connection: &mut SqliteConnection,
-    user_id: UserId,
-    conversation_id: ConversationId,
-) -> Result<Vec<PayloadRef>, StorageError> {
-    let rows = sqlx::query(
-        "SELECT id, kind, summary FROM payloads WHERE user_id = ? AND conversation_id = ? ORDER BY created_at, id",
-    )
-    .bind(user_id.to_string())
-    .bind(conversation_id.to_string())
-    .fetch_all(connection)
-    .await?;
-    rows.iter().map(reference).collect()
 }
 
 /// What the person has accepted and rejected, in the order in which they did.
@@ -80,12 +58,4 @@ pub(super) async fn verdicts(
         })
     };
     rows.iter().map(judged).collect()
-}
-
-fn reference(row: &SqliteRow) -> Result<PayloadRef, StorageError> {
-    Ok(PayloadRef {
-        payload_id: row.try_get("id")?,
-        kind: row.try_get("kind")?,
-        summary: row.try_get("summary")?,
-    })
 }

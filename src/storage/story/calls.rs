@@ -38,9 +38,13 @@ async fn a_call_is_written_down_and_what_comes_of_it_later() {
     record(&*storage, turn.run, call(first, None, "came"))
         .await
         .unwrap();
+    // What was sent turns out to be something else than what was meant.
+    record(&*storage, turn.run, call(second, Some("sent without it"), "{}"))
+        .await
+        .unwrap();
     let expected = [
         call(first, Some("sent"), "came"),
-        call(second, Some("sent again"), "{}"),
+        call(second, Some("sent without it"), "{}"),
     ];
     assert_eq!(calls(&*storage, ANN, turn.run).await, expected);
     assert_eq!(

@@ -1,7 +1,7 @@
 //! What an answer offers, and what the person does with it.
 
 use super::*;
-use crate::protocol::{ActionHandler, ActionStyle, Json, Judged, SuggestedAction, Verdict};
+use crate::protocol::{ActionHandler, ActionStyle, Interaction, Json, Judged, SuggestedAction, Verdict};
 
 /// A turn of Ann's that has ended, whose answer suggests two actions and has made two payloads.
 async fn offering(storage: &dyn Storage) -> RunKey {
@@ -116,6 +116,56 @@ async fn the_first_verdict_counts_and_the_log_folds_to_it() {
         fingerprint: "other".into(),
     };
     assert_eq!(do_one(&*storage, &reused).await, Err(Refusal::IntentReused));
+}
+
+#[tokio::test]
+async fn what_comes_of_a_button_is_kept_as_it_was_offered() {
+    let (_folder, storage) = sqlite().await;
+    let asked = turn(ANN, ConversationId::new(), "Hello");
+    do_one(&*storage, &asked.change).await.unwrap();
+    let offered = SuggestedAction {
+        label: "Pay".into(),
+        action: "pay".into(),
+        handler: ActionHandler::Server,
+        data: Some(r#"{"to":"Ann"}"#.into()),
+        style: ActionStyle::Primary,
+        taken: false,
+    };
+    let events = vec![
+        EventBody::SuggestedActions {
+            actions: vec![offered.clone()],
+        },
+        EventBody::ended(RunStatus::Complete, None, NOON, 0),
+    ];
+    let mut message = AssistantMessage::started("x/m");
+    for event in &events {
+        transcript::apply_to_run(&mut message, event);
+    }
+    let end = Change::End {
+        run: asked.run,
+        events,
+        message,
+    };
+    do_one(&*storage, &end).await.unwrap();
+    let mut pressed = turn(ANN, asked.run.conversation_id, "Pay");
+    if let Change::Send { intent, .. } = &mut pressed.change {
+        intent.interaction = Interaction::ActionExecuted {
+            action: "pay".into(),
+            data: Some("{\"to\": \"Bob\",\n \"to\": \"Ann\"}".into()),
+        };
+    }
+    do_one(&*storage, &pressed.change).await.unwrap();
+    let (_, message) = storage
+        .message(ANN, pressed.user_message_id)
+        .await
+        .unwrap()
+        .unwrap();
+    let interaction = Interaction::ActionExecuted {
+        action: offered.action,
+        data: offered.data,
+    };
+    let text = "Pay".into();
+    assert_eq!(message.body, MessageBody::User { text, interaction });
 }
 
 #[tokio::test]

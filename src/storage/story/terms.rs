@@ -63,8 +63,28 @@ async fn parameters_are_set_once_for_an_intent_and_shown_everywhere() {
     assert_eq!(do_one(&*storage, &elsewhere).await, Err(Refusal::NotFound));
 }
 
+/// Answers once more what a run has answered.
+fn regenerate(run: RunKey, again: RunKey) -> Change {
+    Change::Regenerate {
+        user_id: ANN,
+        intent: intent::Regenerate {
+            intent_id: IntentId::new(),
+            conversation_id: run.conversation_id,
+            message_id: run.message_id,
+            model: None,
+        },
+        start: Start {
+            looking: None,
+            run: again.message_id,
+            default_model: "x/default".into(),
+            parameters: None,
+            fingerprint: String::new(),
+        },
+    }
+}
+
 #[tokio::test]
-async fn forced_tools_belong_to_their_run_and_summaries_to_their_conversation() {
+async fn forced_tools_belong_to_their_question_and_summaries_to_their_conversation() {
     let (_folder, storage) = sqlite().await;
     let conversation_id = ConversationId::new();
     let mut first = turn(ANN, conversation_id, "Hello");
@@ -73,6 +93,13 @@ async fn forced_tools_belong_to_their_run_and_summaries_to_their_conversation() 
     }
     do_one(&*storage, &first.change).await.unwrap();
     do_one(&*storage, &end(first.run, "Hi")).await.unwrap();
+    let again = RunKey {
+        message_id: MessageId::new(),
+        ..first.run
+    };
+    do_one(&*storage, &regenerate(first.run, again)).await.unwrap();
+    assert_eq!(storage.terms(again).await.unwrap().force_tools, ["look"]);
+    do_one(&*storage, &end(again, "Hi")).await.unwrap();
     let second = turn(ANN, conversation_id, "And?");
     do_one(&*storage, &second.change).await.unwrap();
     assert_eq!(storage.terms(first.run).await.unwrap().force_tools, ["look"]);

@@ -404,10 +404,10 @@ async fn what_a_run_kept_and_did_not_show_goes_with_its_end() {
         .await
         .unwrap();
 
-    let kept = storage.payloads(ANN, run.conversation_id).await.unwrap();
-    let mut kept: Vec<_> = kept.into_iter().map(|payload| payload.payload_id).collect();
-    kept.sort();
-    assert_eq!(kept, ["said", "shown"]);
+    for (id, is_kept) in [("said", true), ("shown", true), ("unseen", false)] {
+        let kept = storage.payload(ANN, run.conversation_id, id).await.unwrap();
+        assert_eq!(kept.is_some(), is_kept, "{id}");
+    }
     let (shown_id, unseen_id) = (shown.attachment.id, unseen.attachment.id);
     assert_eq!(storage.attachment(ANN, shown_id).await.unwrap(), Some(shown));
     assert_eq!(storage.attachment(ANN, unseen_id).await.unwrap(), None);

@@ -75,7 +75,6 @@ pub fn reference(label: &str, key: u64, page: &Page) -> AnyView {
                 href=href.clone()
                 id=id
                 aria-label=name
-                rel="external"
                 on:click=move |event| follow(&event, &href)
             >
                 {label}
@@ -110,7 +109,6 @@ pub fn definition(label: &Arc<str>, key: u64, nodes: &Nodes, page: &Page) -> Any
                             class="md-note-back"
                             href=back.clone()
                             aria-label=name.clone()
-                            rel="external"
                             on:click=move |event| follow(&event, &back)
                         >
                             "↩"
@@ -124,7 +122,7 @@ pub fn definition(label: &Arc<str>, key: u64, nodes: &Nodes, page: &Page) -> Any
 }
 
 /// Goes to a place on this page, and the focus with it. The address tells where one is, but *Back* leads to where one
-/// was before the conversation. The link is `external` for the router, which would know nothing of the place.
+/// was before the conversation.
 fn follow(event: &ev::MouseEvent, href: &str) {
     event.prevent_default();
     browser::go_to_fragment(href);

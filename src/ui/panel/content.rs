@@ -88,7 +88,6 @@ fn payload(panel: Panel, shown: Shown) -> AnyView {
                     class="icon-button"
                     href=raw
                     download=file
-                    rel="external"
                     aria-label="Download as JSON"
                     title="Download as JSON"
                 >

@@ -113,7 +113,17 @@ fn what_is_unfinished_is_released_as_it_came_wherever_it_breaks_off() {
         &fenced,
         &fenced_sources,
     ] {
+        // What imitates the history's metadata needs no end: once all of its JSON is there, it is known.
+        let known = if control == IMITATION {
+            control.find('}')
+        } else {
+            None
+        };
         for (at, _) in control.char_indices() {
+            if known.is_some_and(|known| known < at) {
+                assert_eq!(read(&format!("Text.\n\n{}", &control[..at])), [text("Text.")]);
+                continue;
+            }
             assert_eq!(read(&format!("Text.\n\n{}", &control[..at])).len(), 1);
             assert_text(&format!("Text.\n\n{}", &control[..at]));
         }

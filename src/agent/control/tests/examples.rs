@@ -188,6 +188,74 @@ fn imitated_history_metadata_never_reach_the_person() {
 }
 
 #[test]
+fn imitations_that_are_badly_written_are_taken_wherever_they_begin_a_line() {
+    let words = "<!-- METADATA: timestamp 14:30 -->";
+    for imitation in [
+        words,
+        "<!-- metadata: timestamp 14:30 -->",
+        "<!-- METADATA:\ntimestamp: 14:30\n-->",
+        "<!-- METADATA: {\"timestamp\": 14:30} -->",
+    ] {
+        assert_eq!(
+            read(&format!("One.\n\n{imitation}\n\nTwo.")),
+            [text("One.\n\nTwo.")],
+            "{imitation}"
+        );
+        assert_eq!(
+            read(&format!("One.\n{imitation}\n{VALUES}")),
+            [text("One."), yes()],
+            "{imitation}"
+        );
+    }
+    assert_eq!(
+        read("One.\n<!-- METADATA: {\"timestamp\": \"14:30\"}\nTwo."),
+        [text("One.\nTwo.")]
+    );
+    assert_eq!(
+        read("One.\n<!-- METADATA: {\"timestamp\": \"14:30\"}"),
+        [text("One.")]
+    );
+    for answer in [
+        format!("One {words}"),
+        format!("```\n{words}\n```"),
+        format!("One.\n\n    {words}\n"),
+        "One.\n<!-- METADATA: none -->\nTwo.".to_owned(),
+        "One.\n<!-- METADATA: timestamp".to_owned(),
+        format!("One.\n<!-- METADATA: timestamp {}-->", "x ".repeat(1000)),
+        "One.\n<!-- METADATA: timestamp\n\nTwo. -->".to_owned(),
+    ] {
+        assert_text(&answer);
+    }
+    // What is no comment of this kind does not hide what stands in it.
+    assert_eq!(
+        read(&format!("One.\n<!-- METADATA: this\n{VALUES}\n")),
+        [text("One.\n<!-- METADATA: this"), yes()]
+    );
+}
+
+#[test]
+fn a_model_that_has_seen_no_metadata_imitates_none() {
+    let unknowing = |answer: &str| {
+        let mut filter = filter();
+        filter.knows_no_metadata();
+        items(filter, [answer])
+    };
+    let json = r#"{"timestamp":"2024-06-15 14:30 CET","relative_time":"3 hours ago"}"#;
+    for answer in [
+        json,
+        "<!-- METADATA: timestamp 14:30 -->",
+        "One.\n<!-- METADATA: timestamp -->",
+    ] {
+        assert_eq!(unknowing(answer), [text(answer)]);
+    }
+    assert_eq!(read(json), []);
+    assert_eq!(
+        unknowing(&format!("Yes.\n{METADATA}")),
+        [text("Yes."), source_a()]
+    );
+}
+
+#[test]
 fn metadata_in_the_middle_are_taken_too() {
     assert_eq!(
         read(&format!("One.\n\n{METADATA}\n\nTwo.")),
@@ -264,6 +332,10 @@ fn an_answer_that_goes_on_knows_where_it_stands() {
     assert_eq!(go_on("Text.\n", VALUES), [yes()]);
     assert_eq!(go_on("Text. ", VALUES), [text(VALUES)]);
     assert_eq!(go_on("```\n", VALUES), [text(VALUES)]);
+    let imitation = "<!-- METADATA: timestamp 14:30 -->";
+    assert_eq!(go_on("The sk", &format!("{imitation}\ny.")), [text("y.")]);
+    assert_eq!(go_on("The sky.\n\n", &format!("{imitation}\nIt")), [text("It")]);
+    assert_eq!(go_on("```\n", imitation), [text(imitation)]);
     assert_eq!(go_on("MY_", SCHEMA), [text(SCHEMA)]);
     assert_eq!(
         go_on("Text.", &format!("\n\n{VALUES}\n\nMore.")),

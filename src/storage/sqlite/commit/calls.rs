@@ -40,7 +40,8 @@ impl Batch {
         let conversation = run.conversation_id.to_string();
         sqlx::query(
             "INSERT INTO model_calls (message_id, id, user_id, conversation_id, request, response) \
-             VALUES (?, ?, ?, ?, ?, ?)",
+             VALUES (?, ?, ?, ?, ?, ?) \
+             ON CONFLICT (message_id, id) DO UPDATE SET request = excluded.request, response = excluded.response",
         )
         .bind(&message)
         .bind(call.id.to_string())

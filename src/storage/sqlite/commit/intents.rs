@@ -5,7 +5,7 @@ use sqlx::{Row, SqliteConnection};
 use super::Failure;
 use crate::{
     protocol::{IntentId, Timestamp, UserId, intent::Started},
-    storage::{Change, Refusal},
+    storage::{Change, DoneIntent, Refusal, StorageError},
 };
 
 /// What a client asked for under an id of its own.
@@ -68,16 +68,33 @@ pub(super) async fn known_intent(
         fingerprint,
     }: Request<'_>,
 ) -> Result<Option<Option<Started>>, Failure> {
+    let Some(done) = done(connection, user_id, intent).await? else {
+        return Ok(None);
+    };
+    if done.fingerprint != fingerprint {
+        Err(Refusal::IntentReused)?;
+    }
+    Ok(Some(done.started))
+}
+
+/// What became of an intent, if it was done before.
+pub(in crate::storage::sqlite) async fn done(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    intent: IntentId,
+) -> Result<Option<DoneIntent>, StorageError> {
     let row = sqlx::query("SELECT fingerprint, started FROM intents WHERE user_id = ? AND id = ?")
         .bind(user_id.to_string())
         .bind(intent.to_string())
         .fetch_optional(connection)
         .await?;
-    let Some(row) = row else { return Ok(None) };
-    if row.try_get::<&str, _>("fingerprint")? != fingerprint {
-        Err(Refusal::IntentReused)?;
-    }
-    Ok(Some(serde_json::from_str(row.try_get("started")?)?))
+    let done = row.map(|row| {
+        Ok(DoneIntent {
+            fingerprint: row.try_get("fingerprint")?,
+            started: serde_json::from_str(row.try_get("started")?)?,
+        })
+    });
+    done.transpose()
 }
 
 pub(super) async fn remember(

@@ -20,7 +20,7 @@ use crate::{
 mod approvals;
 mod calls;
 pub(super) mod conversations;
-mod intents;
+pub(super) mod intents;
 mod literature;
 mod made;
 mod memories;

@@ -6,7 +6,7 @@ use sqlx::SqliteConnection;
 use super::{Batch, Failure, output::store_answer};
 use crate::{
     protocol::{
-        ActionHandler, AssistantMessage, EventBody, Interaction, Message, MessageId, UserId,
+        ActionHandler, AssistantMessage, EventBody, Interaction, Message, MessageId, SuggestedAction, UserId,
         intent::{Judge, SendMessage, TakeAction},
         transcript::apply_to_run,
     },
@@ -117,11 +117,14 @@ impl Batch {
             .and_then(|(_, message)| Message::assistant(message));
         match &intent.interaction {
             Interaction::ActionExecuted { action, data } => {
+                let offered = answer.and_then(|answer| offered(answer, action, data.as_deref()));
                 // Nobody has written it, so nothing is lost: it was done already, or is offered no more.
-                if !answer.is_some_and(|answer| offers(answer, action, data.as_deref())) {
-                    Err(Refusal::ActionSpent)?;
-                }
-                Ok(intent.interaction.clone())
+                let offered = offered.ok_or(Refusal::ActionSpent)?;
+                // As it was offered, and not as the request spells it.
+                Ok(Interaction::ActionExecuted {
+                    action: offered.action.clone(),
+                    data: offered.data.clone(),
+                })
             }
             // What is not among the suggestions is still what the person says.
             Interaction::ValueSelected
@@ -137,14 +140,15 @@ impl Batch {
     }
 }
 
-/// Whether an answer that has ended suggests this action to the server.
-fn offers(answer: &AssistantMessage, name: &str, data: Option<&str>) -> bool {
-    answer.status.is_terminal()
-        && answer.suggested_actions.iter().any(|action| {
-            action.handler == ActionHandler::Server
-                && action.action == name
-                && is_same(action.data.as_deref(), data)
-        })
+/// The action that an answer which has ended suggests to the server by this name, with these data.
+fn offered<'a>(answer: &'a AssistantMessage, name: &str, data: Option<&str>) -> Option<&'a SuggestedAction> {
+    let is_it = |action: &&SuggestedAction| {
+        action.handler == ActionHandler::Server
+            && action.action == name
+            && is_same(action.data.as_deref(), data)
+    };
+    let mut actions = answer.suggested_actions.iter();
+    answer.status.is_terminal().then(|| actions.find(is_it))?
 }
 
 /// The same JSON, however it is written.

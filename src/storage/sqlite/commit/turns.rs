@@ -297,7 +297,7 @@ impl Batch {
     }
 }
 
-/// A run's first call of the model has to use these.
+/// The first call of the model has to use these, in this run and in every other one that answers the same message.
 async fn force_tools(
     connection: &mut SqliteConnection,
     run: RunKey,

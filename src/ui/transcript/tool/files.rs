@@ -38,7 +38,7 @@ fn file(file: Attachment) -> AnyView {
         Shown::Saved => {
             let label = name.clone();
             view! {
-                <a class="tool-file" href=address download=name rel="external">
+                <a class="tool-file" href=address download=name>
                     {icons::download()}
                     <span class="tool-file-name">{label}</span>
                     <span class="tool-took">{size(file.bytes)}</span>

@@ -1,0 +1,134 @@
+//! Conversations for models that do not take all of it: what there is no role or field for is said in words.
+
+use crate::providers::{ModelMessage, ToolUse};
+
+/// Says at the end of the instructions which tools have to be used.
+pub fn insist(messages: &mut Vec<ModelMessage>, tools: &[&str]) {
+    let words = format!(
+        "For the next answer the person wants these tools to be used: {}. Call each of them before you answer, whatever you \
+         would do otherwise.",
+        tools.join(", ")
+    );
+    match messages.first_mut() {
+        Some(ModelMessage::System(prompt)) => *prompt = format!("{prompt}\n\n{words}"),
+        _ => messages.insert(0, ModelMessage::System(words)),
+    }
+}
+
+/// For a model that knows no tools: which ones were used before, and what they gave. Roles go on taking turns.
+pub fn without_tools(messages: Vec<ModelMessage>) -> Vec<ModelMessage> {
+    let mut plain: Vec<ModelMessage> = Vec::with_capacity(messages.len());
+    for message in messages {
+        match message {
+            ModelMessage::Assistant { text, tool_calls, .. } if !tool_calls.is_empty() => {
+                let used = tool_calls.iter().map(used).collect::<Vec<_>>().join("\n");
+                let said = if text.is_empty() {
+                    used
+                } else {
+                    format!("{text}\n\n{used}")
+                };
+                plain.push(ModelMessage::assistant(said));
+            }
+            ModelMessage::Tool { output, .. } => say(&mut plain, &format!("(A tool gave:)\n{output}")),
+            ModelMessage::User(text) => say(&mut plain, &text),
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+fn used(call: &ToolUse) -> String {
+    format!("(I used the tool {} with {}.)", call.name, call.arguments)
+}
+
+/// Adds to what was said last to the model, or after what it said itself.
+fn say(messages: &mut Vec<ModelMessage>, text: &str) {
+    match messages.last_mut() {
+        Some(ModelMessage::User(said)) => *said = format!("{said}\n\n{text}"),
+        _ => messages.push(ModelMessage::User(text.to_owned())),
+    }
+}
+
+/// For a model that takes no instructions of the system's: they stand before the first that is said to it.
+pub fn without_system(messages: &mut Vec<ModelMessage>) {
+    let Some(ModelMessage::System(_)) = messages.first() else {
+        return;
+    };
+    if let ModelMessage::System(prompt) = messages.remove(0) {
+        match messages.first_mut() {
+            Some(ModelMessage::User(question)) => *question = format!("{prompt}\n\n{question}"),
+            _ => messages.insert(0, ModelMessage::User(prompt)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asking(text: &str, tools: &[&str]) -> ModelMessage {
+        let call = |tool: &&str| ToolUse {
+            id: (*tool).into(),
+            name: (*tool).into(),
+            arguments: "{}".into(),
+        };
+        ModelMessage::Assistant {
+            text: text.into(),
+            thinking: Some("Hm.".into()),
+            tool_calls: tools.iter().map(call).collect(),
+        }
+    }
+
+    fn gave(output: &str) -> ModelMessage {
+        ModelMessage::Tool {
+            tool_use_id: "1".into(),
+            output: output.into(),
+        }
+    }
+
+    fn user(text: &str) -> ModelMessage {
+        ModelMessage::User(text.into())
+    }
+
+    #[test]
+    fn what_tools_were_asked_and_gave_is_said_in_words_and_roles_take_turns() {
+        let messages = vec![
+            ModelMessage::System("Be brief.".into()),
+            user("Why?"),
+            asking("", &["look", "listen"]),
+            gave("x"),
+            gave("y"),
+            asking("Once more.", &["look"]),
+            gave("z"),
+            ModelMessage::assistant("So."),
+            user("And?"),
+        ];
+        assert_eq!(
+            without_tools(messages),
+            [
+                ModelMessage::System("Be brief.".into()),
+                user("Why?"),
+                ModelMessage::assistant("(I used the tool look with {}.)\n(I used the tool listen with {}.)"),
+                user("(A tool gave:)\nx\n\n(A tool gave:)\ny"),
+                ModelMessage::assistant("Once more.\n\n(I used the tool look with {}.)"),
+                user("(A tool gave:)\nz"),
+                ModelMessage::assistant("So."),
+                user("And?"),
+            ]
+        );
+    }
+
+    #[test]
+    fn instructions_stand_before_the_first_question() {
+        let system = || ModelMessage::System("Be brief.".into());
+        for (messages, expected) in [
+            (vec![system(), user("Why?")], vec![user("Be brief.\n\nWhy?")]),
+            (vec![system()], vec![user("Be brief.")]),
+            (vec![user("Why?")], vec![user("Why?")]),
+        ] {
+            let mut messages = messages;
+            without_system(&mut messages);
+            assert_eq!(messages, expected);
+        }
+    }
+}
