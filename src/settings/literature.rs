@@ -12,7 +12,7 @@ pub struct Literature {
     pub articles: usize,
     /// Streams of research that a person keeps.
     pub streams: usize,
-    /// A note, a query, a stream's name or its instructions, in bytes.
+    /// A note, a stream's name or its instructions, in bytes.
     pub text_bytes: usize,
 }
 

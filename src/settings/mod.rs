@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, fmt, net::SocketAddr, path::PathBuf, time::Dura
 use serde::Deserialize;
 
 pub use self::{
+    allowed_hosts::{AllowedHosts, BadHost},
     history::{Dialect, History, LengthField, ThinkingField},
     literature::Literature,
     mcp::McpServer,
@@ -15,6 +16,7 @@ pub use self::{
     tools::{FetchWebpage, Pubmed, SearchProvider, Tools, WebSearch},
 };
 
+mod allowed_hosts;
 mod history;
 mod literature;
 pub mod mcp;

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use super::{DEFAULT_FILE, Dialect, ENVIRONMENT_ENDPOINT, Endpoint, LONGEST_SPAN, Secret, Settings};
+use super::{BadHost, DEFAULT_FILE, Dialect, ENVIRONMENT_ENDPOINT, Endpoint, LONGEST_SPAN, Secret, Settings};
 
 /// What the command line says, which wins over all else.
 #[derive(Clone, Debug, Default)]
@@ -57,6 +57,8 @@ pub enum SettingsError {
         "the setting history.timezone is “{0}”, which is no time zone: name one as IANA does, such as Europe/Copenhagen"
     )]
     NoTimeZone(String),
+    #[error("the setting tools.fetch_webpage.allowed_hosts: {0}")]
+    AllowedHost(#[from] BadHost),
     #[error("tools.web_search has the provider “searxng” and no url: where is it?")]
     NoSearchUrl,
     #[error(
