@@ -34,6 +34,8 @@ pub mod journal;
 #[cfg(feature = "ssr")]
 pub mod literature;
 #[cfg(feature = "ssr")]
+pub mod outgoing;
+#[cfg(feature = "ssr")]
 pub mod pages;
 #[cfg(feature = "ssr")]
 pub mod payloads;

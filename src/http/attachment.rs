@@ -10,9 +10,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{Caller, caller::not_found, problem::Problem};
+use super::{
+    Caller,
+    caller::not_found,
+    problem::{self, Problem},
+};
 use crate::{
-    protocol::{Attachment, attachment::Shown},
+    protocol::{Attachment, AttachmentId, attachment::Shown},
     storage::StoredAttachment,
 };
 
@@ -29,8 +33,7 @@ pub async fn get(
     path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let Path(id) = path.map_err(|_| not_found())?;
-    let id = id.parse().map_err(|_| not_found())?;
+    let id: AttachmentId = problem::id(path)?;
     let stored = caller.app.storage.attachment(caller.user_id, id).await?;
     let StoredAttachment { attachment, data } = stored.ok_or_else(not_found)?;
     let tag = format!("\"{id}\"");

@@ -185,7 +185,7 @@ fn say_where(response: &mut Response, message_id: MessageId) {
     }
 }
 
-/// A problem that says where the answer will be found.
+/// A problem that says where the answer will be found. For who waits for a run that could not be ended before Parlor was.
 #[derive(Serialize)]
 struct Stopping {
     r#type: &'static str,
@@ -254,4 +254,33 @@ fn failed(status: RunStatus, error: RunError, payload: Answer) -> Response {
     };
     let headers = [(header::CONTENT_TYPE, PROBLEM_JSON)];
     (StatusCode::BAD_GATEWAY, headers, Json(failed)).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::to_bytes;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn if_a_run_can_t_be_ended_before_parlor_is_who_waits_is_told_where_it_is() {
+        let started = Started {
+            conversation_id: ConversationId::new(),
+            user_message_id: MessageId::new(),
+            assistant_message_id: MessageId::new(),
+        };
+        let message_id = started.assistant_message_id;
+        let response = stopping(started);
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        let headers = response.headers().clone();
+        assert_eq!(headers[header::LOCATION], *format!("/api/messages/{message_id}"));
+        assert_eq!(headers[header::CONTENT_TYPE], PROBLEM_JSON);
+        let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
+        let problem: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(
+            (&problem["code"], &problem["message_id"]),
+            (&json!("unavailable"), &json!(message_id))
+        );
+    }
 }

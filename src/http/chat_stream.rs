@@ -109,13 +109,11 @@ pub async fn go_on(
     query: Result<Query<HashMap<String, String>>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let message_id = problem::message_id(path)?;
-    let diagnostics = wants_diagnostics(&query?.0)?;
-    let run = caller.app.storage.run(caller.user_id, message_id).await?;
+    let (run, diagnostics) = once_more(&caller, path, query).await?;
     let intent = Continue {
         intent_id: intent_id(&headers)?,
-        conversation_id: run.ok_or_else(not_found)?.key.conversation_id,
-        message_id,
+        conversation_id: run.conversation_id,
+        message_id: run.message_id,
     };
     let fingerprint = fingerprint(&intent)?;
     let started = caller.app.runs.go_on(caller.user_id, intent, fingerprint).await?;
@@ -129,19 +127,29 @@ pub async fn regenerate(
     query: Result<Query<HashMap<String, String>>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let message_id = problem::message_id(path)?;
-    let diagnostics = wants_diagnostics(&query?.0)?;
-    let run = caller.app.storage.run(caller.user_id, message_id).await?;
+    let (run, diagnostics) = once_more(&caller, path, query).await?;
     let intent = Regenerate {
         intent_id: intent_id(&headers)?,
-        conversation_id: run.ok_or_else(not_found)?.key.conversation_id,
-        message_id,
+        conversation_id: run.conversation_id,
+        message_id: run.message_id,
         model: None,
     };
     let fingerprint = fingerprint(&intent)?;
     let runs = &caller.app.runs;
     let started = runs.regenerate(caller.user_id, intent, fingerprint).await?;
     stream(caller, started.assistant_message_id, Position(0), diagnostics).await
+}
+
+/// The run that an address names, and whether its diagnostics are wanted.
+async fn once_more(
+    caller: &Caller,
+    path: Result<Path<String>, PathRejection>,
+    query: Result<Query<HashMap<String, String>>, QueryRejection>,
+) -> Result<(RunKey, bool), Problem> {
+    let message_id = problem::message_id(path)?;
+    let diagnostics = wants_diagnostics(&query?.0)?;
+    let run = caller.app.storage.run(caller.user_id, message_id).await?;
+    Ok((run.ok_or_else(not_found)?.key, diagnostics))
 }
 
 /// Whether the payload at the end is to say how the answer was made: `?diagnostics=true`.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Caller,
     caller::not_found,
-    problem::{Problem, bad_request},
+    problem::{self, Problem, bad_request},
 };
 use crate::{
     protocol::{
@@ -63,7 +63,9 @@ pub async fn get(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Conversation>, Problem> {
-    Ok(Json(conversation(&caller, id(path)?).await?))
+    Ok(Json(
+        conversation(&caller, problem::conversation_id(path)?).await?,
+    ))
 }
 
 /// Which part of a conversation.
@@ -90,7 +92,7 @@ pub async fn messages(
     path: Result<Path<String>, PathRejection>,
     page: Result<Query<MessagesPage>, QueryRejection>,
 ) -> Result<Json<Messages>, Problem> {
-    let conversation_id = id(path)?;
+    let conversation_id = problem::conversation_id(path)?;
     let Query(MessagesPage { before, limit }) = page?;
     let page = caller.messages_page();
     let page = PageSize {
@@ -132,7 +134,7 @@ pub async fn rename(
     path: Result<Path<String>, PathRejection>,
     changes: Result<Json<Changes>, JsonRejection>,
 ) -> Result<Json<Conversation>, Problem> {
-    let conversation_id = id(path)?;
+    let conversation_id = problem::conversation_id(path)?;
     let Json(Changes { title }) = changes?;
     let (user_id, title) = (caller.user_id, caller.title(&title)?);
     caller
@@ -150,7 +152,11 @@ pub async fn delete(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<StatusCode, Problem> {
-    caller.app.runs.delete(caller.user_id, id(path)?).await?;
+    caller
+        .app
+        .runs
+        .delete(caller.user_id, problem::conversation_id(path)?)
+        .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -172,11 +178,6 @@ async fn conversation(caller: &Caller, id: ConversationId) -> Result<Conversatio
         waiting: summary.waiting,
         unseen: summary.unseen,
     })
-}
-
-fn id(path: Result<Path<String>, PathRejection>) -> Result<ConversationId, Problem> {
-    let id = path.ok().and_then(|Path(id)| id.parse().ok());
-    id.ok_or_else(|| Problem(not_found()))
 }
 
 /// How much of something to give: what was asked for, and never more than the setting.

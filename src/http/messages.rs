@@ -80,7 +80,7 @@ pub async fn models(Caller { app, .. }: Caller) -> Json<ModelList> {
 /// The models that can be chosen now, and whether they can search the web.
 pub async fn list(app: &AppState) -> ModelList {
     let mut list = app.models.list().await;
-    list.can_search = app.runs.tools().iter().any(|name| name == WEB_SEARCH);
+    list.can_search = app.runs.offers(WEB_SEARCH);
     list
 }
 

@@ -14,7 +14,7 @@ use super::{
     Caller,
     caller::{fingerprint, not_found},
     chat_stream::intent_id,
-    problem::Problem,
+    problem::{self, Problem},
 };
 use crate::{
     api::{ApiError, ErrorCode},
@@ -28,8 +28,7 @@ pub async fn get(
     caller: Caller,
     path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<Json<Found>, Problem> {
-    let Path((conversation_id, payload_id)) = path.map_err(|_| not_found())?;
-    let conversation_id = conversation_id.parse().map_err(|_| not_found())?;
+    let (conversation_id, payload_id) = problem::within_conversation(path)?;
     Ok(Json(Found {
         payload: payload(&caller, conversation_id, &payload_id).await?,
         verdict: verdict(&caller, conversation_id, &payload_id).await?,
@@ -88,11 +87,11 @@ pub async fn judged(
     headers: HeaderMap,
     said: Result<Json<Said>, JsonRejection>,
 ) -> Result<Json<Judged>, Problem> {
-    let Path((conversation_id, payload_id)) = path.map_err(|_| not_found())?;
+    let (conversation_id, payload_id) = problem::within_conversation(path)?;
     let Json(Said { verdict }) = said?;
     let intent = Judge {
         intent_id: intent_id(&headers)?,
-        conversation_id: conversation_id.parse().map_err(|_| not_found())?,
+        conversation_id,
         payload_id: payload_id.clone(),
         verdict,
     };

@@ -14,11 +14,11 @@ use super::{
     Caller,
     caller::{fingerprint, invalid_parameters, not_found},
     chat_stream::intent_id,
-    problem::Problem,
+    problem::{self, Problem},
 };
 use crate::{
     api::ApiError,
-    protocol::{AskedParameters, ConversationId, Parameters, intent::SetParameters, json},
+    protocol::{AskedParameters, Parameters, intent::SetParameters, json},
     storage::Change,
 };
 
@@ -51,7 +51,11 @@ pub async fn get(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Parameters>, Problem> {
-    let parameters = caller.app.storage.parameters(caller.user_id, id(path)?).await?;
+    let parameters = caller
+        .app
+        .storage
+        .parameters(caller.user_id, problem::conversation_id(path)?)
+        .await?;
     Ok(Json(parameters.ok_or_else(not_found)?))
 }
 
@@ -65,7 +69,7 @@ pub async fn put(
     let Json(body) = body?;
     let intent = SetParameters {
         intent_id: intent_id(&headers)?,
-        conversation_id: id(path)?,
+        conversation_id: problem::conversation_id(path)?,
         parameters: body.asked(),
     };
     let conversation_id = intent.conversation_id;
@@ -90,9 +94,4 @@ pub async fn set(caller: &Caller, intent: SetParameters, fingerprint: String) ->
     };
     caller.app.journal.submit(change).await?;
     Ok(())
-}
-
-fn id(path: Result<Path<String>, PathRejection>) -> Result<ConversationId, ApiError> {
-    let id = path.ok().and_then(|Path(id)| id.parse().ok());
-    id.ok_or_else(not_found)
 }

@@ -7,7 +7,10 @@ use crate::{
     journal::JournalError,
     protocol::{ApiToken, Memory, MemoryId, NewToken, Personal, Timestamp, TokenId},
     storage::{Change, Refusal},
-    tools::memory,
+    tools::{
+        Tool,
+        memory::{Recall, Remember},
+    },
 };
 
 /// The longest that a token may be taken, in days.
@@ -18,11 +21,12 @@ const MS_PER_DAY: i64 = 86_400_000;
 /// All of it.
 pub async fn load(caller: &Caller) -> Result<Personal, ApiError> {
     let (storage, user_id) = (&caller.app.storage, caller.user_id);
-    let settings = &caller.app.settings;
+    let limits = &caller.app.settings.limits;
+    let offers = |tool: &str| caller.app.runs.offers(tool);
     Ok(Personal {
         instructions: storage.instructions(user_id).await?,
-        instructions_bytes: settings.limits.instructions_bytes,
-        remembers: memory::is_offered(&settings.tools),
+        instructions_bytes: limits.instructions_bytes,
+        remembers: offers(Remember::NAME) && offers(Recall::NAME),
         memories: storage.memories(user_id).await?,
         tokens: storage.api_tokens(user_id).await?,
     })

@@ -1,5 +1,7 @@
 //! Errors of the public contract: RFC 9457 problem details with a stable `code`.
 
+use std::str::FromStr;
+
 use axum::{
     Json,
     extract::{
@@ -14,7 +16,7 @@ use serde_json::json;
 use super::caller::not_found;
 use crate::{
     api::{ApiError, ErrorCode},
-    protocol::MessageId,
+    protocol::{ConversationId, MessageId},
 };
 
 /// In how many seconds what did not work just now is worth another try.
@@ -101,6 +103,24 @@ pub async fn wrong_method() -> Problem {
 
 /// The message (or run) that an address names.
 pub fn message_id(path: Result<Path<String>, PathRejection>) -> Result<MessageId, Problem> {
+    id(path)
+}
+
+/// The conversation that an address names.
+pub fn conversation_id(path: Result<Path<String>, PathRejection>) -> Result<ConversationId, Problem> {
+    id(path)
+}
+
+/// The conversation that an address names, and what of it.
+pub fn within_conversation(
+    path: Result<Path<(String, String)>, PathRejection>,
+) -> Result<(ConversationId, String), Problem> {
+    let Path((conversation_id, what)) = path.map_err(|_| not_found())?;
+    Ok((id(Ok(Path(conversation_id)))?, what))
+}
+
+/// What an address names by its id.
+pub fn id<T: FromStr>(path: Result<Path<String>, PathRejection>) -> Result<T, Problem> {
     let id = path.ok().and_then(|Path(id)| id.parse().ok());
     id.ok_or_else(|| Problem(not_found()))
 }

@@ -18,6 +18,7 @@ use crate::{
     protocol::{self, Judged, PayloadRef},
     providers::ToolSpec,
     storage::Looking,
+    tools::{Tool, fetch_webpage::FetchWebpage, pubmed::SearchPubmed, web_search::WebSearch},
 };
 
 /// What is known when a run begins.
@@ -51,7 +52,7 @@ pub struct Instructions<'a> {
 }
 
 /// Tools whose findings an answer should name.
-const WITH_SOURCES: [&str; 3] = ["web_search", "fetch_webpage", "search_pubmed"];
+const WITH_SOURCES: [&str; 3] = [WebSearch::NAME, FetchWebpage::NAME, SearchPubmed::NAME];
 
 const SUGGESTIONS: &str = "You can offer what the person may want to say next, when the choice is between a few things. Put it last, on a line \
      of its own, as JSON; the person sees buttons instead:\n\

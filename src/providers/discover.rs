@@ -7,7 +7,8 @@ use std::{net::SocketAddr, time::Duration};
 
 use reqwest::Url;
 
-use super::{EndpointConfig, openai};
+use super::EndpointConfig;
+use crate::outgoing::is_loopback;
 
 /// How long a candidate may take to list its models. It is on this machine.
 pub const PATIENCE: Duration = Duration::from_millis(300);
@@ -16,7 +17,7 @@ pub const PATIENCE: Duration = Duration::from_millis(300);
 /// models while one makes the list of models would never end.
 pub fn without_self(candidates: Vec<EndpointConfig>, own: Option<SocketAddr>) -> Vec<EndpointConfig> {
     let is_self = |candidate: &EndpointConfig| {
-        let url = Url::parse(&candidate.base_url).ok().filter(openai::is_loopback);
+        let url = Url::parse(&candidate.base_url).ok().filter(is_loopback);
         let port = url.and_then(|url| url.port_or_known_default());
         own.is_some_and(|own| {
             (own.ip().is_loopback() || own.ip().is_unspecified()) && port == Some(own.port())

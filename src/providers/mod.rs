@@ -22,13 +22,6 @@ pub use self::{
 };
 use crate::protocol::{Parameters, RunError, chat::ModelInfo};
 
-/// Makes ring the TLS of this process, unless something else is already. Every adapter calls it; calling it
-/// again does nothing.
-pub fn install_tls() {
-    // An error says that there is one: fine.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-}
-
 /// What a model says, in the order in which it says it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelEvent {

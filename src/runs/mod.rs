@@ -272,16 +272,16 @@ impl Runs {
         started(self.begin(run, change).await?)
     }
 
-    /// What models are offered now on every page, by name.
-    pub fn tools(&self) -> Vec<String> {
-        self.tools_on(None)
+    /// Whether models are offered a tool now on every page.
+    pub fn offers(&self, name: &str) -> bool {
+        let here = self.0.pages.resolve(None);
+        self.0.tools.offer_with(&here.tools).get(name).is_some()
     }
 
     /// What models are offered now where the person is.
     fn tools_on(&self, looking: Option<&Looking>) -> Vec<String> {
         let here = self.0.pages.resolve(looking.map(|looking| &looking.context));
-        let specs = self.0.tools.offer_with(&here.tools).specs();
-        specs.into_iter().map(|spec| spec.name).collect()
+        self.0.tools.offer_with(&here.tools).names()
     }
 
     /// What this intent has started, if it came before.

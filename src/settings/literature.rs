@@ -12,7 +12,7 @@ pub struct Literature {
     pub articles: usize,
     /// Streams of research that a person keeps.
     pub streams: usize,
-    /// A note, a query, a stream's name or its instructions, in bytes.
+    /// A note, a stream's name or its instructions, in bytes.
     pub text_bytes: usize,
     /// How long a page that is loaded waits for PubMed, in seconds. What is not there by then the page asks for itself.
     pub page_seconds: f64,

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 
 use serde::Deserialize;
 
-use super::{Secret, read::is_a_span};
+use super::{Secret, read::is_a_span, without_password};
 
 /// The longest name of a server. It begins the names of its tools, which have 64 characters.
 const NAME_LENGTH: usize = 32;
@@ -175,7 +175,7 @@ impl fmt::Debug for Reached {
                 .field("env", env)
                 .finish(),
             Self::Url { url, headers } => {
-                let host = url.rsplit_once('@').map_or(&**url, |(_, host)| host);
+                let host = without_password(url);
                 let place = host.split(['?', '#']).next();
                 f.debug_struct("Url")
                     .field("url", &place.unwrap_or_default())

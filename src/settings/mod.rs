@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, fmt, net::SocketAddr, ops::RangeInclusive, path
 use serde::Deserialize;
 
 pub use self::{
+    allowed_hosts::{AllowedHosts, BadHost},
     dialect::{Dialect, LengthField, ThinkingField},
     history::History,
     literature::Literature,
@@ -16,6 +17,7 @@ pub use self::{
     tools::{FetchWebpage, Pubmed, SearchProvider, Tools, WebSearch},
 };
 
+mod allowed_hosts;
 mod dialect;
 mod history;
 mod literature;

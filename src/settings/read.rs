@@ -10,8 +10,8 @@ use std::{
 };
 
 use super::{
-    DEFAULT_FILE, Dialect, ENVIRONMENT_ENDPOINT, Endpoint, LONGEST_SPAN, MOST_ITERATIONS, Secret, Settings,
-    WINDOWS,
+    BadHost, DEFAULT_FILE, Dialect, ENVIRONMENT_ENDPOINT, Endpoint, LONGEST_SPAN, MOST_ITERATIONS, Secret,
+    Settings, WINDOWS,
 };
 
 /// What the command line says, which wins over all else.
@@ -68,6 +68,8 @@ pub enum SettingsError {
         "the setting history.timezone is “{0}”, which is no time zone: name one as IANA does, such as Europe/Copenhagen"
     )]
     NoTimeZone(String),
+    #[error("the setting tools.fetch_webpage.allowed_hosts: {0}")]
+    AllowedHost(#[from] BadHost),
     #[error("tools.web_search has the provider “searxng” and no url: where is it?")]
     NoSearchUrl,
     #[error(

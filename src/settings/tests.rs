@@ -124,6 +124,10 @@ fn what_can_not_be_used_is_named() {
             "two endpoints have the name “a”",
         ),
         ("[tools.web_search]\nprovider = 'searxng'", "no url"),
+        (
+            "[tools.fetch_webpage]\nallowed_hosts = ['wiki', 'http://wiki']",
+            "tools.fetch_webpage.allowed_hosts: \"http://wiki\" is neither",
+        ),
         ("[tools.web_search]\nprovider = 'brave'", "no api_key_env"),
         (
             "[tools.web_search]\nprovider = 'searxng'\nurl = 'localhost:8888'",

@@ -5,7 +5,7 @@ use std::fmt;
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::{Secret, SettingsError};
+use super::{AllowedHosts, Secret, SettingsError};
 
 /// The tools.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -125,6 +125,7 @@ impl Tools {
     }
 
     pub(super) fn check(&self) -> Result<(), SettingsError> {
+        AllowedHosts::parse(&self.fetch_webpage.allowed_hosts)?;
         if let Some(search) = &self.web_search {
             match &search.url {
                 Some(url) => check_url("tools.web_search.url", url)?,

@@ -23,6 +23,14 @@ pub fn shortened(mut text: String, limit: usize) -> String {
     text
 }
 
+/// A text of at most so many bytes, and a sign if there were more.
+pub fn within(text: &str, bytes: usize) -> String {
+    if text.len() <= bytes {
+        return text.into();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(bytes)])
+}
+
 fn without_tags(text: &str) -> String {
     let mut untagged = String::with_capacity(text.len());
     let mut rest = text;
@@ -62,5 +70,7 @@ mod tests {
     fn a_line_ends_between_characters() {
         assert_eq!(line("äöü", 3), "äöü");
         assert_eq!(line("äöüx", 3), "äöü…");
+        assert_eq!(within("äöü", 6), "äöü");
+        assert_eq!(within("äöü", 5), "äö…");
     }
 }

@@ -108,6 +108,10 @@ impl Registry {
 }
 
 impl Offer {
+    pub fn names(&self) -> Vec<String> {
+        self.0.iter().map(|tool| tool.spec().name.clone()).collect()
+    }
+
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.0.iter().map(|tool| tool.spec().clone()).collect()
     }

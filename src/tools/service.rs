@@ -6,7 +6,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use reqwest::{Client, Request, RequestBuilder, Response, Url, redirect};
+use reqwest::{Client, Request, RequestBuilder, Response, Url};
 use serde::de::DeserializeOwned;
 use tokio::time::{sleep, timeout};
 
@@ -14,10 +14,7 @@ use super::{
     ToolError,
     pace::{Crowded, Pace},
 };
-use crate::providers::{
-    install_tls,
-    openai::{is_loopback, retry_after},
-};
+use crate::outgoing::{client_for, retry_after};
 
 /// How long an answer may take, its last byte included.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -55,21 +52,8 @@ impl Service {
     ///
     /// If this machine has no certificates to check the service's by.
     pub fn new(name: &'static str, url: &Url) -> Result<Self, reqwest::Error> {
-        let mut client = Client::builder()
-            // A redirect would take the key along.
-            .redirect(redirect::Policy::none())
-            .user_agent(concat!("parlor/", env!("CARGO_PKG_VERSION")));
-        if is_loopback(url) {
-            // HTTP_PROXY is not meant for this machine, even where NO_PROXY forgets it.
-            client = client.no_proxy();
-        }
-        if url.scheme() == "http" {
-            // Nothing to check: don't load, and don't depend on, the system's certificates.
-            client = client.tls_certs_only([]);
-        }
-        install_tls();
         Ok(Self {
-            http: client.build()?,
+            http: client_for(url).build()?,
             name,
             pace: None,
             patience: PATIENCE,

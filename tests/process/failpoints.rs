@@ -134,7 +134,7 @@ fn points_below(folder: &Path, names: &mut BTreeSet<String>) {
 }
 
 async fn all_hold(cases: impl Iterator<Item = Case>) {
-    parlor::providers::install_tls();
+    parlor::outgoing::install_tls();
     let outcomes = stream::iter(cases).map(|case| async move {
         // What is wrong is printed where it is found; here only, with which of them.
         AssertUnwindSafe(holds(case))

@@ -54,7 +54,7 @@ async fn check(url: &str, seen: &[Seen], after: u64, restarted: Instant) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_that_was_seen_is_lost_however_often_the_server_is_killed() {
-    parlor::providers::install_tls();
+    parlor::outgoing::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.script(When::any(), Script::new().think("Well…").tokens(100_000, 200.0));

@@ -83,7 +83,7 @@ async fn a_folder_on_a_disk_that_is_read_only_is_named_in_one_line() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn data_that_cannot_be_written_any_more_is_left_as_it_is() {
-    parlor::providers::install_tls();
+    parlor::outgoing::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;

@@ -59,7 +59,7 @@ fn ask(url: &str, message: &str) -> reqwest::RequestBuilder {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_is_asked_to_end_keeps_everything_and_ends_in_time() {
-    parlor::providers::install_tls();
+    parlor::outgoing::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.script(When::any(), Script::new().text("first").gate("never"));

@@ -160,7 +160,7 @@ async fn a_process_that_may_not_write_any_more_loses_nothing_and_goes_on_when_it
 }
 
 async fn trouble_comes_and_goes(trouble: Trouble) {
-    parlor::providers::install_tls();
+    parlor::outgoing::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;
@@ -263,7 +263,7 @@ async fn is_whole(server: &Server, seen: Seen, text: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_start_that_cannot_write_shows_what_there_is_and_ends_what_was_left_as_soon_as_it_can() {
-    parlor::providers::install_tls();
+    parlor::outgoing::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;

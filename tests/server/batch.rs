@@ -231,7 +231,7 @@ async fn what_takes_too_long_is_told_where_to_look_and_goes_on() {
 }
 
 #[tokio::test]
-async fn when_parlor_is_stopped_who_waits_is_told_where_the_answer_will_be() {
+async fn when_parlor_is_stopped_who_waits_is_told_what_the_answer_had_come_to() {
     let (folder, upstream, parlor) = answering(Script::new().text("half").gate("never")).await;
     let request = parlor.post(
         "/api/chat/batch",
@@ -245,15 +245,13 @@ async fn when_parlor_is_stopped_who_waits_is_told_where_the_answer_will_be() {
     };
     let (response, run) = tokio::join!(request.send(), stop);
     let response = response.unwrap();
-    assert_eq!(response.status(), 503);
-    let place = response.headers()["location"].to_str().unwrap().to_owned();
+    assert_eq!(response.status(), 502);
     let problem = json(response).await;
-    assert_eq!(
-        (&problem["code"], &problem["message_id"]),
-        (&json!("unavailable"), &json!(run))
-    );
+    assert_eq!(problem["code"], "run_interrupted");
+    assert_eq!(problem["payload"]["message_id"], run);
     let parlor = Parlor::start(folder.path(), &upstream).await;
-    let kept = json(parlor.get(&place).send().await.unwrap()).await;
+    let path = format!("/api/messages/{run}");
+    let kept = json(parlor.get(&path).send().await.unwrap()).await;
     assert_eq!(kept["message"]["nodes"][0]["parts"][0]["text"], "half");
 }
 

@@ -408,7 +408,7 @@ async fn the_assistant_leaves_a_note_of_the_person_s_as_it_is() {
         Script::new().tool_call("id0", "save_article", arguments),
     );
     upstream.script(
-        When::tool_gave("another note, which stays"),
+        When::tool_gave("saved articles"),
         Script::new().text("It has one."),
     );
     let context = json!({ "current_page": "literature", "article_id": "11" });
@@ -418,8 +418,8 @@ async fn the_assistant_leaves_a_note_of_the_person_s_as_it_is() {
     let allow = json!({ "index": 0, "answer": "allow" });
     let answered = parlor.post(&format!("/api/runs/{run}/approvals"), &allow);
     assert!(answered.send().await.unwrap().status().is_success());
-    let last = stream.rest().await.pop().unwrap();
-    assert_eq!(last["payload"]["message"], "[[tool:0]]\n\nIt has one.");
+    let given = stream.until("tool_complete").await["output"].to_string();
+    assert!(given.contains("another note, which stays"), "{given}");
     assert_eq!(library(&parlor).await["articles"][0]["note"], "My own words.");
 }
 

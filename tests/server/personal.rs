@@ -133,7 +133,7 @@ async fn what_is_remembered_can_be_seen_forgotten_and_put_back() {
 async fn the_page_says_whether_anything_is_remembered_at_all() {
     let (folder, upstream) = (tempfile::tempdir().unwrap(), Upstream::start().await);
     let disable = |settings: &mut Settings| settings.tools.disabled = vec!["remember".into()];
-    let parlor = Parlor::start_with(folder.path(), &upstream, disable).await;
+    let parlor = Parlor::start_built_in(folder.path(), &upstream, disable).await;
     assert!(!personal(&parlor).await.remembers);
 }
 

@@ -169,8 +169,7 @@ fn decoded(text: &str) -> String {
     let mut index = 0;
     while let Some(byte) = bytes.get(index) {
         let digits = bytes.get(index + 1..index + 3).filter(|_| *byte == b'%');
-        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+        match digits.and_then(|digits| Some(nibble(digits[0])? << 4 | nibble(digits[1])?)) {
             Some(byte) => {
                 decoded.push(byte);
                 index += 2;
@@ -181,6 +180,12 @@ fn decoded(text: &str) -> String {
         index += 1;
     }
     String::from_utf8_lossy(&decoded).into_owned()
+}
+
+/// What a hexadecimal digit stands for.
+fn nibble(digit: u8) -> Option<u8> {
+    let value = char::from(digit).to_digit(16)?;
+    u8::try_from(value).ok()
 }
 
 #[cfg(test)]
@@ -224,6 +229,8 @@ mod tests {
         }
         let by_query = Address::of("/literature/?article=11&page=0&q=%zz%").unwrap();
         assert_eq!(by_query.path(), "/literature/articles/11?q=%25zz%25");
+        let no_digits = Address::of("/literature?q=%+f%f").unwrap();
+        assert_eq!(no_digits.query, "% f%f");
         for elsewhere in [
             "/",
             "/c/1",

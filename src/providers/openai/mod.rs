@@ -39,7 +39,6 @@ use secrecy::{ExposeSecret, SecretString};
 
 use self::{facts::Facts, request::Manners, transport::Transport, window::Windows};
 
-pub use self::{refusal::retry_after, transport::is_loopback};
 use super::{
     Endpoint, EndpointConfig, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream, Sent,
 };

@@ -3,15 +3,18 @@
 #[cfg(test)]
 mod tests;
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use reqwest::{StatusCode, header::HeaderMap};
 use serde_json::Value;
 
 use super::facts::Facts;
-use crate::providers::{
-    ModelError,
-    ModelErrorKind::{self, Refused, Unavailable},
+use crate::{
+    outgoing::retry_after,
+    providers::{
+        ModelError,
+        ModelErrorKind::{self, Refused, Unavailable},
+    },
 };
 
 /// An error as a server describes it. The shapes differ: `{"error": {message, type, code}}` (OpenAI), `{"error":
@@ -233,27 +236,4 @@ fn wrong_address(facts: &Facts) -> String {
         source => source,
     };
     format!("Check {source}; it usually ends with /v1.")
-}
-
-/// How long the server asks to wait: seconds or a date (RFC 9110, 10.2.3), or OpenAI's milliseconds.
-pub fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let text = |name| {
-        headers
-            .get(name)
-            .and_then(|value| value.to_str().ok())
-            .map(str::trim)
-    };
-    let seconds = |text: &str| {
-        text.parse()
-            .ok()
-            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-    };
-    if let Some(milliseconds) = text("retry-after-ms").and_then(|text| text.parse().ok()) {
-        return Some(Duration::from_millis(milliseconds));
-    }
-    let after = text("retry-after")?;
-    seconds(after).or_else(|| {
-        let at = httpdate::parse_http_date(after).ok()?;
-        Some(at.duration_since(now).unwrap_or_default())
-    })
 }

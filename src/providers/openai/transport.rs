@@ -4,13 +4,15 @@
 use std::{error::Error as _, io, time::Duration};
 
 use async_openai::{error::OpenAIError, middleware::HttpRequestFactory};
-use reqwest::{Client, Request, Response, Url, header, redirect};
+use reqwest::{Client, Request, Response, Url, header};
 
 use super::{facts::Facts, refusal};
-use crate::providers::{
-    ModelError,
-    ModelErrorKind::{Broken, Refused, Unavailable},
-    install_tls,
+use crate::{
+    outgoing::client_for,
+    providers::{
+        ModelError,
+        ModelErrorKind::{Broken, Refused, Unavailable},
+    },
 };
 
 /// An error's description is read for so long, and so far.
@@ -26,20 +28,7 @@ pub struct Transport {
 
 impl Transport {
     pub fn new(url: &Url, facts: Facts, connect_timeout: Duration) -> Result<Self, ModelError> {
-        let mut client = Client::builder()
-            .connect_timeout(connect_timeout)
-            // A redirect would take the key along, and make a GET of a POST.
-            .redirect(redirect::Policy::none())
-            .user_agent(concat!("parlor/", env!("CARGO_PKG_VERSION")));
-        if is_loopback(url) {
-            // HTTP_PROXY is not meant for this machine, even where NO_PROXY forgets it.
-            client = client.no_proxy();
-        }
-        if url.scheme() == "http" {
-            // Nothing to check: don't load, and don't depend on, the system's certificates.
-            client = client.tls_certs_only([]);
-        }
-        install_tls();
+        let client = client_for(url).connect_timeout(connect_timeout);
         let http = client.build().map_err(|error| {
             let what = format!("cannot be used: {}", facts.quote(&innermost(&error)));
             facts.error(
@@ -160,14 +149,6 @@ impl Transport {
             self.facts.address_hint(),
         )
     }
-}
-
-/// Whether a URL is one of this very machine.
-pub fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost"
-        || host.ends_with(".localhost")
-        || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
 }
 
 /// Reads what there is of an error's description.

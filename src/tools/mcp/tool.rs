@@ -12,7 +12,7 @@ use crate::{
     agent::Plan,
     providers::ToolSpec,
     settings::mcp::Approval,
-    tools::{AnyTool, Call, Terms, ToolError, ToolResult},
+    tools::{AnyTool, Call, Terms, ToolError, ToolResult, plain::within},
 };
 
 /// A server's first tools, so many, are offered.
@@ -99,7 +99,7 @@ impl Listed {
             is_idempotent: only_reads || hints.idempotent_hint == Some(true),
             spec: ToolSpec {
                 name,
-                description: cut(description, DESCRIPTION),
+                description: within(description, DESCRIPTION),
                 parameters: schema(&tool.input_schema)?,
             },
             name: tool.name.clone().into_owned(),
@@ -189,14 +189,7 @@ fn object(arguments: &str) -> Result<JsonObject, String> {
 pub fn one_line(text: &str, most: usize) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
     let line: String = line.chars().filter(|c| !c.is_control()).collect();
-    cut(&line, most)
-}
-
-fn cut(text: &str, most: usize) -> String {
-    if text.len() <= most {
-        return text.into();
-    }
-    format!("{}…", &text[..text.floor_char_boundary(most)])
+    within(&line, most)
 }
 
 #[cfg(test)]

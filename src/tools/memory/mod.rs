@@ -18,7 +18,7 @@ use crate::{
     clock,
     journal::{Journal, JournalError},
     protocol::{Memory, MemoryId, UserId},
-    settings::{Limits, Tools},
+    settings::Limits,
     storage::{Change, Refusal, Storage},
 };
 
@@ -30,12 +30,6 @@ const LONGEST_QUERY: usize = 400;
 
 /// How many of the newest are given if none fits a query: the words may be others, the meaning the same.
 const INSTEAD: usize = 10;
-
-/// Whether models are offered to remember something and to recall it.
-pub fn is_offered(tools: &Tools) -> bool {
-    let is_offered = |name: &str| !tools.disabled.iter().any(|disabled| disabled == name);
-    is_offered(Remember::NAME) && is_offered(Recall::NAME)
-}
 
 /// Where memories are.
 #[derive(Clone)]

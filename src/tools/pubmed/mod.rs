@@ -9,11 +9,11 @@ use std::{fmt::Write, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub use self::eutils::{Eutils, is_pmid};
 use super::{Call, NewPayload, Tool, ToolError, ToolResult, plain};
-use crate::{protocol::Fraction, settings};
+use crate::protocol::{Fraction, Json};
 
 /// How many articles there are without a word about it, and at most.
 const COUNT: usize = 10;
@@ -66,11 +66,6 @@ pub struct Article {
 }
 
 impl SearchPubmed {
-    /// Nothing if it can't be: the log tells why.
-    pub fn new(settings: &settings::Pubmed) -> Option<Self> {
-        Some(Self::by(Arc::new(Eutils::new(settings)?)))
-    }
-
     /// Asks this way, which others go as well.
     pub fn by(eutils: Arc<Eutils>) -> Self {
         Self { eutils }
@@ -110,7 +105,8 @@ impl Tool for SearchPubmed {
         let mut articles = Vec::new();
         if !found.ids.is_empty() {
             let message = format!("Found {} articles…", found.total);
-            call.progress.say("found", message, Some(nothing_yet));
+            let data = json!({ "total": found.total, "listed": found.ids.len() });
+            say(&call, "found", message, nothing_yet, &data);
             articles = self.eutils.summaries(&found.ids).await?;
         }
         let problem = self.read_abstracts(&mut articles, &call).await.err();
@@ -136,7 +132,8 @@ impl SearchPubmed {
         for some in articles.chunks_mut(AT_ONCE) {
             let message = format!("Reading {} of {all}…", read + some.len());
             let progress = Fraction::of(read as u64, all as u64);
-            call.progress.say("reading", message, Some(progress));
+            let data = json!({ "read": read, "listed": all });
+            say(call, "reading", message, progress, &data);
             let ids: Vec<&str> = some.iter().map(|article| article.pmid.as_str()).collect();
             let mut abstracts = self.eutils.abstracts(&ids).await?;
             for article in some.iter_mut() {
@@ -146,6 +143,12 @@ impl SearchPubmed {
         }
         Ok(())
     }
+}
+
+/// How far it is, with the figures for those who show them in their own way.
+fn say(call: &Call, stage: &str, message: String, progress: Fraction, data: &Value) {
+    let data = Json::or_string(&data.to_string());
+    call.progress.say_with(stage, message, Some(progress), Some(data));
 }
 
 /// The articles as the model reads them.

@@ -5,7 +5,11 @@ use serde_json::{Value, json};
 use upstream::{Page, Upstream};
 
 use super::*;
-use crate::{protocol::UserId, settings::Secret, tools::test_call};
+use crate::{
+    protocol::UserId,
+    settings::{self, Secret},
+    tools::test_call,
+};
 
 /// An NCBI that has these articles, and what asks it.
 async fn pubmed(ids: &[&str], abstracts: Page) -> (Upstream, SearchPubmed) {
@@ -131,6 +135,11 @@ async fn articles_come_with_their_abstracts() {
     assert_eq!(
         (last.stage.as_str(), last.message.as_str()),
         ("reading", "Reading 2 of 2…")
+    );
+    let data = last.data.expect("figures");
+    assert_eq!(
+        serde_json::from_str::<Value>(data.as_str()).unwrap(),
+        json!({ "read": 0, "listed": 2 })
     );
 
     let asked: Vec<String> = upstream

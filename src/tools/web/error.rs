@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::tools::plain::shortened;
+
 /// What can go wrong. Its words quote no more of an address or an answer than a line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
@@ -50,16 +52,9 @@ fn what_to_do(status: u16) -> &'static str {
 /// At most a line of what came from outside.
 pub fn quote(text: &str) -> String {
     const LONGEST: usize = 200;
-    let mut line: String = text
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(LONGEST + 1)
-        .collect();
-    if line.chars().count() > LONGEST {
-        line.pop();
-        line.push('…');
-    }
-    line
+    // One more, to see whether there is more.
+    let line = text.chars().filter(|c| !c.is_control()).take(LONGEST + 1);
+    shortened(line.collect(), LONGEST)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What servers say when they refuse, and what a person is told.
 
-use reqwest::{Url, header::HeaderValue};
+use reqwest::Url;
 
 use super::*;
 use crate::providers::EndpointConfig;
@@ -148,26 +148,5 @@ fn an_error_in_a_stream_is_worth_another_try_only_if_the_server_is_busy() {
         (serde_json::json!("out of memory"), Refused),
     ] {
         assert_eq!(in_stream(&facts(None), &error).kind, kind, "{error}");
-    }
-}
-
-#[test]
-fn retry_after_is_read_in_all_its_forms() {
-    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
-    for (name, value, after) in [
-        ("retry-after", "7", Some(7000)),
-        ("retry-after", "1.5", Some(1500)),
-        ("retry-after", "Sun, 06 Nov 1994 08:49:47 GMT", Some(10_000)),
-        ("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
-        ("retry-after-ms", "250", Some(250)),
-        ("retry-after", "soon", None),
-        ("retry-after", "-1", None),
-    ] {
-        let headers = HeaderMap::from_iter([(name.parse().unwrap(), HeaderValue::from_static(value))]);
-        assert_eq!(
-            retry_after(&headers, now),
-            after.map(Duration::from_millis),
-            "{value}"
-        );
     }
 }

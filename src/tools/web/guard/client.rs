@@ -5,14 +5,13 @@ use std::{error::Error, io, sync::Arc, time::Duration};
 use reqwest::{Client, ClientBuilder, Response, StatusCode, Url, dns::Resolve, header, redirect};
 
 use super::{
-    address,
-    allowed::{AllowedHosts, BadHost},
-    body,
+    address, body,
     resolver::{Guarded, InsideError, System, UnknownNameError},
     target::Target,
 };
 use crate::{
-    providers::install_tls,
+    outgoing::install_tls,
+    settings::{AllowedHosts, BadHost},
     tools::web::{FetchError, error::quote},
 };
 

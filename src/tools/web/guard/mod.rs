@@ -12,7 +12,6 @@
 //! The hosts in [`WebConfig::allowed_hosts`] are exempt from the check of their addresses, and from nothing else.
 
 mod address;
-mod allowed;
 mod body;
 mod client;
 #[cfg(test)]
@@ -24,7 +23,4 @@ mod target;
 #[cfg(test)]
 pub mod tests;
 
-pub use self::{
-    allowed::BadHost,
-    client::{Download, WebClient, WebClientError, WebConfig},
-};
+pub use self::client::{Download, WebClient, WebClientError, WebConfig};

@@ -4,7 +4,8 @@ use std::net::IpAddr;
 
 use reqwest::Url;
 
-use super::{address, allowed::AllowedHosts};
+use super::address;
+use crate::settings::AllowedHosts;
 use crate::tools::web::{FetchError, error::quote};
 
 /// The ports that browsers refuse (the Fetch standard's "bad ports"): other protocols live there, whose servers might
