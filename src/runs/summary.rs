@@ -110,6 +110,7 @@ impl Summariser {
             Purpose::Summary,
         );
         recorder.calls(&request).await;
+        recorder.keep_up().await;
         let limit = Duration::from_secs_f64(self.settings.summary_seconds);
         let heard = tokio::time::timeout(limit, self.hear(request, &mut recorder)).await;
         let said = heard.unwrap_or_else(|_| {

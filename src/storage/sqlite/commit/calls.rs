@@ -5,7 +5,8 @@ use sqlx::SqliteConnection;
 use super::{Batch, Failure};
 use crate::storage::{Outcome, RecordedCall, RunKey};
 
-/// Of one run, which can be continued any number of times, so many calls are kept.
+/// Of one run, which can be continued any number of times, so many calls are kept. Most are written down as what they add to the one
+/// before; among so many there is always one that is whole (`runs::recorder` sees to it), and what is before that can be forgotten.
 const MOST_OF_A_RUN: i64 = 64;
 
 /// All runs of a conversation that have calls but for the newest ones. Ids that were made later sort later.
