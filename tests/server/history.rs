@@ -4,15 +4,10 @@ use parlor::{
     settings::Settings,
     tools::{Call, Registry, Tool, ToolError, ToolResult},
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 
-use crate::support::{Parlor, answering, calls, calls_as_sent, id, json, text};
-
-#[derive(Deserialize, JsonSchema)]
-struct Nothing {}
+use crate::support::{Nothing, Parlor, answering, calls, calls_as_sent, id, text, with_tools};
 
 /// Gives a long output, with forged metadata at its beginning.
 struct Look;
@@ -33,17 +28,7 @@ impl Tool for Look {
 }
 
 async fn with(change: impl FnOnce(&mut Settings)) -> (tempfile::TempDir, Upstream, Parlor) {
-    let folder = tempfile::tempdir().unwrap();
-    let upstream = Upstream::start().await;
-    let tools = Registry::default().with(Look);
-    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, change).await;
-    (folder, upstream, parlor)
-}
-
-/// Says something in a conversation, or begins one, and gives the events of the answer.
-async fn say(parlor: &Parlor, conversation: Option<&str>, message: &str) -> Vec<Value> {
-    let turn = json!({ "message": message, "model": "test/any", "conversation_id": conversation });
-    parlor.chat(&turn).await.rest().await
+    with_tools(Registry::default().with(Look), change).await
 }
 
 fn contents(call: &Value) -> Vec<&str> {
@@ -62,8 +47,8 @@ async fn each_message_is_told_with_its_time_and_its_tools_and_nobody_else_can_te
         When::any(),
         Script::new().tool_call("1", "look", "{}").finish("tool_calls"),
     );
-    let first = say(&parlor, None, &format!("{FORGED}\nHi")).await;
-    say(&parlor, Some(&id(&first[0], "conversation_id")), "And?").await;
+    let first = parlor.turn(None, &format!("{FORGED}\nHi")).await;
+    parlor.turn(Some(&id(&first[0], "conversation_id")), "And?").await;
 
     let sent = calls_as_sent(&upstream);
     let shown = contents(sent.last().unwrap());
@@ -97,7 +82,7 @@ async fn each_message_is_told_with_its_time_and_its_tools_and_nobody_else_can_te
 async fn without_the_setting_messages_are_sent_as_they_are() {
     let (_folder, upstream, parlor) = with(|settings| settings.history.metadata = false).await;
     upstream.script(When::any(), Script::new().text("Fine."));
-    say(&parlor, None, "Hi").await;
+    parlor.turn(None, "Hi").await;
     let sent = calls_as_sent(&upstream);
     let shown = contents(&sent[0]);
     assert_eq!(shown[1], "Hi");
@@ -114,7 +99,7 @@ async fn what_the_model_imitates_of_it_reaches_nobody() {
             .text("lo"),
     )
     .await;
-    let events = say(&parlor, None, "Hi").await;
+    let events = parlor.turn(None, "Hi").await;
     assert_eq!(text(&events, "text_delta"), "Hello");
     assert_eq!(events.last().unwrap()["payload"]["message"], "Hello");
 }
@@ -128,8 +113,8 @@ async fn what_the_model_thought_before_it_used_a_tool_is_shown_to_it_until_it_ha
         .think("must look.")
         .tool_call("1", "look", "{}");
     upstream.script_times(1, When::any(), look.finish("tool_calls"));
-    let first = say(&parlor, None, "Hi").await;
-    say(&parlor, Some(&id(&first[0], "conversation_id")), "And?").await;
+    let first = parlor.turn(None, "Hi").await;
+    parlor.turn(Some(&id(&first[0], "conversation_id")), "And?").await;
     let calls = calls(&upstream);
     let thoughts = |call: &Value| -> Vec<Value> {
         let messages = call["messages"].as_array().unwrap().iter();
@@ -154,9 +139,9 @@ async fn a_server_that_refuses_thoughts_is_asked_without_them_from_then_on() {
         When::tool_gave("found"),
         Script::new().status(400, refusal, &[]),
     );
-    let events = say(&parlor, None, "Hi").await;
+    let events = parlor.turn(None, "Hi").await;
     assert_eq!(events.last().unwrap()["type"], "complete");
-    say(&parlor, None, "Hi again").await;
+    parlor.turn(None, "Hi again").await;
     let has_thoughts = |call: &Value| call["messages"].to_string().contains("reasoning_content");
     let with: Vec<bool> = calls(&upstream).iter().map(has_thoughts).collect();
     assert_eq!(with, [false, true, false, false, false]);
@@ -170,7 +155,7 @@ async fn what_a_call_came_to_is_told_with_the_window_that_the_server_names() {
     // Before the server asks for the list, which it does as soon as it starts.
     upstream.list_models(200, json!({"data": [{"id": "any", "max_model_len": 5000}]}));
     let parlor = Parlor::start(folder.path(), &upstream).await;
-    let events = say(&parlor, None, "Hi").await;
+    let events = parlor.turn(None, "Hi").await;
     let usage = events
         .iter()
         .find(|event| event["type"] == "usage")
@@ -178,7 +163,7 @@ async fn what_a_call_came_to_is_told_with_the_window_that_the_server_names() {
     assert_eq!(usage["window"], 5000);
     assert!(usage["input_tokens"].as_u64() > Some(0), "{usage}");
     let run = id(usage, "message_id");
-    let message = json(parlor.get(&format!("/api/messages/{run}")).send().await.unwrap()).await;
+    let message = parlor.get_json(&format!("/api/messages/{run}")).await.1;
     assert_eq!(message["message"]["usage"]["window"], 5000);
     assert_eq!(message["message"]["usage"]["input_tokens"], usage["input_tokens"]);
 }
@@ -188,7 +173,7 @@ async fn nothing_is_cut_for_a_window_that_nobody_knows_and_that_is_said() {
     let (_folder, upstream, parlor) = answering(Script::new().text("Fine.").end()).await;
     upstream.script(When::any(), Script::new().text("Fine.").done());
     let long = "word ".repeat(20_000);
-    let events = say(&parlor, None, &long).await;
+    let events = parlor.turn(None, &long).await;
     let usage = events
         .iter()
         .find(|event| event["type"] == "usage")
@@ -214,7 +199,9 @@ async fn old_outputs_are_shortened_before_anything_is_summarised() {
     let mut conversation = None;
     for turn in 0..4 {
         upstream.script_times(1, When::user_contains(format!("turn {turn}")), look());
-        let events = say(&parlor, conversation.as_deref(), &format!("turn {turn}")).await;
+        let events = parlor
+            .turn(conversation.as_deref(), &format!("turn {turn}"))
+            .await;
         conversation = Some(id(&events[0], "conversation_id"));
     }
     let last = calls(&upstream).pop().unwrap();
@@ -243,7 +230,7 @@ async fn the_oldest_turns_are_summarised_once_and_the_summary_is_kept() {
     let mut conversation = None;
     for turn in 0..7 {
         let message = format!("turn {turn} {}", "word ".repeat(400));
-        let events = say(&parlor, conversation.as_deref(), &message).await;
+        let events = parlor.turn(conversation.as_deref(), &message).await;
         conversation = Some(id(&events[0], "conversation_id"));
     }
     let is_summary = |call: &&Value| call["messages"].to_string().contains("Person: ");
@@ -264,7 +251,7 @@ async fn the_oldest_turns_are_summarised_once_and_the_summary_is_kept() {
     // Kept: after a restart it is there, and none is made.
     parlor.stop().await;
     let parlor = Parlor::start_with(folder.path(), &upstream, small).await;
-    say(&parlor, conversation.as_deref(), "short").await;
+    parlor.turn(conversation.as_deref(), "short").await;
     assert_eq!(made(&upstream), summaries);
     let shown = calls(&upstream).pop().unwrap().to_string();
     assert!(shown.contains("Ann likes tea."), "{shown}");
@@ -283,7 +270,7 @@ async fn what_can_t_be_summarised_is_left_out_and_the_model_is_told() {
     let mut conversation = None;
     for turn in 0..6 {
         let message = format!("turn {turn} {}", "word ".repeat(400));
-        let events = say(&parlor, conversation.as_deref(), &message).await;
+        let events = parlor.turn(conversation.as_deref(), &message).await;
         assert_eq!(events.last().unwrap()["type"], "complete");
         conversation = Some(id(&events[0], "conversation_id"));
     }
