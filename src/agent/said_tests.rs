@@ -25,19 +25,9 @@ impl Toolbox for NoTools {
 fn having_found(output: &str) -> AssistantMessage {
     let mut message = AssistantMessage::started("x/m");
     let call = ToolCall {
-        tool_use_id: "1".into(),
-        index: 0,
-        tool: "web_search".into(),
         input: Json::or_string(r#"{"query": "x"}"#),
-        label: "Searched".into(),
-        detail: None,
-        status: ToolStatus::Complete,
-        progress: None,
         output: Some(output.into()),
-        payload: None,
-        attachments: Vec::new(),
-        started_at: None,
-        ended_at: None,
+        ..ToolCall::of("web_search", ToolStatus::Complete)
     };
     message.nodes.push(Node {
         parts: vec![Part::ToolCall(Box::new(call))],

@@ -101,7 +101,7 @@ impl<'a> Lexer<'a> {
             return self.take(Kind::Plain, 1);
         }
         let length = quoted(rest, quote);
-        let is_key = code.keys && rest[length..].trim_start().starts_with(':');
+        let is_key = code.keys && goes_on_with(&rest[length..], &[':']);
         self.take(if is_key { Kind::Name } else { Kind::Text }, length);
     }
 
@@ -133,7 +133,7 @@ impl<'a> Lexer<'a> {
             } else if rest.starts_with('<') {
                 self.tag();
             } else {
-                self.take(Kind::Plain, rest.find('<').unwrap_or(rest.len()));
+                self.take(Kind::Plain, length(rest, |c| c != '<'));
             }
         }
     }
@@ -154,8 +154,8 @@ impl<'a> Lexer<'a> {
                 '<' => return,
                 '>' => return self.take(Kind::Plain, 1),
                 '"' | '\'' => {
-                    let end = rest[1..].find(first).map_or(rest.len(), |end| end + 2);
-                    self.take(Kind::Text, end);
+                    let within = 1 + length(&rest[1..], |c| c != first);
+                    self.take(Kind::Text, rest.len().min(within + 1));
                 }
                 first if is_in_word(first) => {
                     let name = length(rest, |c| is_in_word(c) || matches!(c, '-' | ':' | '.'));
@@ -192,7 +192,7 @@ impl<'a> Lexer<'a> {
                 self.take(Kind::Plain, indent);
                 let is_in_key = |c: char| is_in_word(c) || matches!(c, '.' | '-' | '/');
                 let key = length(begin, is_in_key);
-                if begin[key..].trim_start().starts_with([':', '=']) {
+                if goes_on_with(&begin[key..], &[':', '=']) {
                     self.take(Kind::Name, key);
                 }
                 self.code(&VALUES, end);
@@ -203,7 +203,7 @@ impl<'a> Lexer<'a> {
 
     fn diff(&mut self) {
         while let Some(first) = self.rest().chars().next() {
-            let length = self.rest().find('\n').map_or(self.rest().len(), |end| end + 1);
+            let length = self.rest().len().min(line(self.rest()) + 1);
             let is_head = ["+++", "---", "diff ", "index "]
                 .iter()
                 .any(|head| self.rest().starts_with(head));
@@ -223,21 +223,32 @@ fn is_in_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
+/// A search has gone through so many bytes, which the test of the work counts. All searches are told of here.
+fn looked(bytes: usize) -> usize {
+    #[cfg(test)]
+    super::tests::LOOKED.set(super::tests::LOOKED.get() + bytes);
+    bytes
+}
+
 /// How long the beginning of a text is that consists of these characters.
 fn length(text: &str, is_part: impl Fn(char) -> bool) -> usize {
-    text.find(|c| !is_part(c)).unwrap_or(text.len())
+    looked(text.find(|c| !is_part(c)).unwrap_or(text.len()))
+}
+
+/// Whether one of these comes next, behind spaces.
+fn goes_on_with(text: &str, characters: &[char]) -> bool {
+    text[length(text, char::is_whitespace)..].starts_with(characters)
 }
 
 /// How long the first line is, without its end.
 fn line(text: &str) -> usize {
-    text.find('\n').unwrap_or(text.len())
+    length(text, |c| c != '\n')
 }
 
 /// How long it is up to an end that comes after so many bytes, with that; all of it, if there is no end.
 fn up_to(text: &str, after: usize, end: &str) -> usize {
-    text[after..]
-        .find(end)
-        .map_or(text.len(), |at| after + at + end.len())
+    let found = text[after..].find(end);
+    looked(found.map_or(text.len(), |at| after + at + end.len()))
 }
 
 /// How long what stands in quotes is, with them. It ends with its line if nothing else ends it, save between backticks.
@@ -245,14 +256,14 @@ fn quoted(text: &str, quote: char) -> usize {
     let mut is_escaped = false;
     for (at, c) in text.char_indices().skip(1) {
         match c {
-            '\n' if quote != '`' && !is_escaped => return at,
+            '\n' if quote != '`' && !is_escaped => return looked(at),
             _ if is_escaped => is_escaped = false,
             '\\' => is_escaped = true,
-            c if c == quote => return at + quote.len_utf8(),
+            c if c == quote => return looked(at + quote.len_utf8()),
             _ => {}
         }
     }
-    text.len()
+    looked(text.len())
 }
 
 /// Whether a single quote begins a character, as against a lifetime.

@@ -189,19 +189,9 @@ mod tests {
 
     fn call(made: Option<PayloadRef>) -> Part {
         Part::ToolCall(Box::new(ToolCall {
-            tool_use_id: "1".into(),
-            index: 0,
-            tool: "make".into(),
-            input: Json::or_string("{}"),
-            label: "Made".into(),
-            detail: None,
-            status: ToolStatus::Complete,
-            progress: None,
             output: Some("made".into()),
             payload: made,
-            attachments: Vec::new(),
-            started_at: None,
-            ended_at: None,
+            ..ToolCall::of("make", ToolStatus::Complete)
         }))
     }
 

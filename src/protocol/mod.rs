@@ -10,6 +10,8 @@ pub mod context;
 pub mod conversation_list;
 pub mod diagnostics;
 pub mod event;
+#[cfg(test)]
+pub mod examples;
 mod flat;
 pub mod id;
 pub mod intent;

@@ -51,6 +51,28 @@ impl ToolCall {
     }
 }
 
+#[cfg(test)]
+impl ToolCall {
+    /// The first call of a run, without arguments, as it stands.
+    pub fn of(tool: &str, status: ToolStatus) -> Self {
+        Self {
+            tool_use_id: "1".into(),
+            index: 0,
+            tool: tool.into(),
+            input: Json::or_string("{}"),
+            label: tool.into(),
+            detail: None,
+            status,
+            progress: None,
+            output: None,
+            payload: None,
+            attachments: Vec::new(),
+            started_at: None,
+            ended_at: None,
+        }
+    }
+}
+
 /// A call that the model asks for, and where it stands in its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AskedCall {

@@ -4,8 +4,10 @@ use std::{
     collections::HashMap,
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
+
+use tokio::time::Instant;
 
 use super::{
     Endpoint, EndpointConfig, ModelError, ModelErrorKind, discover,

@@ -54,6 +54,8 @@ pub use stop::StopError;
 #[cfg(test)]
 mod recovery_tests;
 #[cfg(test)]
+mod stop_tests;
+#[cfg(test)]
 mod tests;
 
 /// How long to wait when the database can't be read.

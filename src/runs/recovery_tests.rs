@@ -10,7 +10,7 @@ use super::{
 use crate::{storage::sqlite::FILE_NAME, test_log::Log};
 
 /// A run that is stored as running, and that nothing drives.
-async fn left(runs: &Runs) -> RunKey {
+pub(super) async fn left(runs: &Runs) -> RunKey {
     let intent = hello();
     let run = RunKey {
         user_id: UserId::LOCAL,

@@ -13,6 +13,11 @@ use crate::{
 
 /// Runs that only know the tour, which talks for a while.
 pub(super) async fn runs() -> (tempfile::TempDir, Runs) {
+    runs_with(Registry::default()).await
+}
+
+/// The same, with these tools.
+pub(super) async fn runs_with(tools: Registry) -> (tempfile::TempDir, Runs) {
     let folder = tempfile::tempdir().unwrap();
     let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(folder.path()).await.unwrap());
     let (journal, _writer) = Journal::start(storage.clone(), Arc::new(Hub::default()));
@@ -21,7 +26,7 @@ pub(super) async fn runs() -> (tempfile::TempDir, Runs) {
         storage,
         journal,
         models,
-        Registry::default(),
+        tools,
         Pages::new(0),
         &Settings::default(),
     );

@@ -1,16 +1,11 @@
 //! How the model is asked: parameters of a conversation, and tools that have to be used.
 
 use parlor::tools::{Call, Registry, Tool, ToolError, ToolResult};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
-use crate::support::{Parlor, answering, calls, calls_as_sent, id, json};
-
-#[derive(Deserialize, JsonSchema)]
-struct Nothing {}
+use crate::support::{Nothing, Parlor, answering, calls, calls_as_sent, id, json, with_tools};
 
 struct Look;
 
@@ -42,11 +37,8 @@ impl Tool for Listen {
     }
 }
 
-async fn with_tools() -> (tempfile::TempDir, Upstream, Parlor) {
-    let folder = tempfile::tempdir().unwrap();
-    let upstream = Upstream::start().await;
-    let tools = Registry::default().with(Look).with(Listen);
-    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |_| {}).await;
+async fn looking() -> (tempfile::TempDir, Upstream, Parlor) {
+    let (folder, upstream, parlor) = with_tools(Registry::default().with(Look).with(Listen), |_| {}).await;
     upstream.script(When::any(), Script::new().text("Fine."));
     (folder, upstream, parlor)
 }
@@ -112,7 +104,7 @@ async fn what_is_set_for_a_conversation_is_sent_from_then_on_and_nothing_else() 
     let cleared = put(&parlor, &conversation, &Uuid::now_v7().to_string(), &json!({})).await;
     assert_eq!(cleared, (200, json!({})));
     let address = format!("/api/conversations/{conversation}/parameters");
-    assert_eq!(json(parlor.get(&address).send().await.unwrap()).await, json!({}));
+    assert_eq!(parlor.get_json(&address).await.1, json!({}));
 }
 
 #[tokio::test]
@@ -153,7 +145,7 @@ async fn parameters_that_can_not_be_are_refused_with_words() {
 
 #[tokio::test]
 async fn a_tool_is_forced_for_the_first_call_of_its_run_alone() {
-    let (_folder, upstream, parlor) = with_tools().await;
+    let (_folder, upstream, parlor) = looking().await;
     let look = Script::new().tool_call("1", "look", "{}").finish("tool_calls");
     upstream.script_times(1, When::any(), look);
     let body = json!({ "message": "Hi", "model": "test/any", "force_tools": ["look"] });
@@ -170,7 +162,7 @@ async fn a_tool_is_forced_for_the_first_call_of_its_run_alone() {
 
 #[tokio::test]
 async fn what_was_forced_is_forced_again_when_the_message_is_answered_once_more() {
-    let (_folder, upstream, parlor) = with_tools().await;
+    let (_folder, upstream, parlor) = looking().await;
     let body = json!({ "message": "Hi", "model": "test/any", "force_tools": ["look"] });
     let events = parlor.chat(&body).await.rest().await;
     let again = json!({ "intent": {
@@ -193,7 +185,7 @@ async fn what_was_forced_is_forced_again_when_the_message_is_answered_once_more(
 
 #[tokio::test]
 async fn several_tools_are_forced_in_words_and_one_too_where_the_server_knows_no_other_way() {
-    let (_folder, upstream, parlor) = with_tools().await;
+    let (_folder, upstream, parlor) = looking().await;
     let force = |names: Value| json!({ "message": "Hi", "model": "test/any", "force_tools": names });
     parlor.chat(&force(json!(["look", "listen"]))).await.rest().await;
     let refusal = json!({"error": {"message": "tool_choice is not supported by this model"}});
@@ -222,7 +214,7 @@ async fn several_tools_are_forced_in_words_and_one_too_where_the_server_knows_no
 
 #[tokio::test]
 async fn a_tool_that_is_not_there_can_not_be_forced_and_those_that_are_there_are_named() {
-    let (_folder, upstream, parlor) = with_tools().await;
+    let (_folder, upstream, parlor) = looking().await;
     let body = json!({ "message": "Hi", "model": "test/any", "force_tools": ["look", "taste"] });
     let response = parlor.post("/api/chat/stream", &body).send().await.unwrap();
     assert_eq!(response.status(), 422);

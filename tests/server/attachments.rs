@@ -6,19 +6,14 @@ use parlor::{
     storage::{Storage, sqlite::Sqlite},
     tools::{Call, NewAttachment, Registry, Tool, ToolError, ToolResult},
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
-use upstream::{Script, Upstream, When};
+use upstream::{Script, When};
 use uuid::Uuid;
 
-use crate::support::{Parlor, json};
+use crate::support::{Nothing, Parlor, with_tools};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\nand so on";
 const PAGE: &[u8] = b"<html><script>alert(1)</script>";
-
-#[derive(Deserialize, JsonSchema)]
-struct Nothing {}
 
 /// Gives these files.
 struct Giver(Vec<NewAttachment>);
@@ -50,18 +45,15 @@ fn file(name: &str, media_type: &str, data: &'static [u8]) -> NewAttachment {
 
 /// Has a tool give these files in a Parlor that keeps two of at most a hundred bytes: the end of the call.
 async fn give(files: Vec<NewAttachment>) -> (tempfile::TempDir, Parlor, Value) {
-    let folder = tempfile::tempdir().unwrap();
-    let upstream = Upstream::start().await;
-    upstream.script(When::any(), Script::new().tool_call("id0", "give", "{}"));
-    upstream.script(When::tool_gave("Here they are."), Script::new().text("Done."));
     let tools = Registry::default().with(Giver(files));
-    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
+    let (folder, upstream, parlor) = with_tools(tools, |settings| {
         settings.limits.attachment_bytes = 100;
         settings.limits.attachments = 2;
     })
     .await;
-    let message = json!({ "message": "Give", "model": "test/any" });
-    let events = parlor.chat(&message).await.rest().await;
+    upstream.script(When::any(), Script::new().tool_call("id0", "give", "{}"));
+    upstream.script(When::tool_gave("Here they are."), Script::new().text("Done."));
+    let events = parlor.turn(None, "Give").await;
     let end = events.iter().find(|event| event["type"] == "tool_complete");
     (folder, parlor, end.expect("an end").clone())
 }
@@ -88,7 +80,7 @@ async fn an_image_is_named_in_its_call_and_can_be_looked_at() {
     assert_eq!(*given, expected);
     assert_eq!(end["output"], "Here they are.\n\n(The person is shown map.png.)");
     let path = format!("/api/messages/{}", end["message_id"].as_str().unwrap());
-    let message = json(parlor.get(&path).send().await.unwrap()).await;
+    let message = parlor.get_json(&path).await.1;
     assert_eq!(
         message["message"]["nodes"][0]["parts"][0]["attachments"],
         json!([expected])

@@ -5,16 +5,14 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::SeqCst},
 };
 
-use parlor::tools::{Call, NewPayload, Registry, Tool, ToolError, ToolResult};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use parlor::tools::Registry;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
 use crate::{
-    support::{Parlor, answering, calls, id, json},
-    tools::Asking,
+    support::{Parlor, answering, calls, id, json, with_tools},
+    tools::{Asking, Maker},
 };
 
 /// Sends a turn; gives the status and the body.
@@ -24,46 +22,20 @@ async fn batch(parlor: &Parlor, body: &Value) -> (u16, Value) {
     (status, json(response).await)
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct Nothing {}
-
-/// Makes a table.
-struct Maker;
-
-impl Tool for Maker {
-    type Input = Nothing;
-
-    const NAME: &'static str = "make";
-    const DESCRIPTION: &'static str = "Makes something.";
-    const LABEL: &'static str = "Making";
-    const DONE: &'static str = "Made";
-
-    async fn run(&self, _: Nothing, _: Call) -> Result<ToolResult, ToolError> {
-        Ok(ToolResult {
-            text: "See https://found.example/page".into(),
-            payload: Some(NewPayload {
-                kind: "table".into(),
-                data: json!([[1.5]]),
-            }),
-            ..ToolResult::default()
-        })
-    }
-}
-
 #[tokio::test]
 async fn the_answer_has_all_that_the_contract_promises_and_is_the_stream_s_payload() {
-    let folder = tempfile::tempdir().unwrap();
-    let upstream = Upstream::start().await;
+    let tools = Registry::default().with(Maker("See https://found.example/page"));
+    let (_folder, upstream, parlor) = with_tools(tools, |_| {}).await;
     let said = "Found.\nSUGGESTED_VALUES: [{\"label\": \"More\", \"value\": \"Tell me more\"}]\n\
                 SUGGESTED_ACTIONS: [{\"label\": \"Save\", \"action\": \"save\", \"handler\": \"server\", \"data\": {\"n\": 0.5}}]\n\
                 <!-- METADATA:\n{\"sources\": [{\"title\": \"Page\", \"url\": \"https://found.example/page\"}]}\n-->";
     upstream.script(
         When::any(),
-        Script::new().text("I look.").tool_call("id0", "make", "{}"),
+        Script::new()
+            .text("I look.")
+            .tool_call("id0", "make", r#"{"kind":"table","data":[[1.5]]}"#),
     );
     upstream.script(When::tool_gave("found.example"), Script::new().text(said));
-    let tools = Registry::default().with(Maker);
-    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |_| {}).await;
     let key = Uuid::now_v7().to_string();
     let request = json!({ "message": "Look", "model": "test/any", "diagnostics": true });
     let send = |path: &str| parlor.post(path, &request).header("idempotency-key", &key);
@@ -110,7 +82,10 @@ async fn the_answer_has_all_that_the_contract_promises_and_is_the_stream_s_paylo
                 "payload_id": payload_id, "type": "table", "summary": "Table", "data": [[1.5]],
             },
             "tool_history": [
-                { "tool_name": "make", "tool_use_id": "id0", "input": {}, "output": output, "status": "complete" },
+                {
+                    "tool_name": "make", "tool_use_id": "id0", "input": { "kind": "table", "data": [[1.5]] },
+                    "output": output, "status": "complete",
+                },
             ],
             "sources": [{ "number": 1, "title": "Page", "url": "https://found.example/page" }],
             "conversation_id": saved["conversation_id"],
@@ -157,16 +132,14 @@ async fn a_run_that_somebody_stops_is_an_answer_that_says_so() {
 
 #[tokio::test]
 async fn a_run_that_asks_a_person_answers_at_once_and_the_same_request_again_has_its_end() {
-    let folder = tempfile::tempdir().unwrap();
-    let upstream = Upstream::start().await;
+    let count = Arc::new(AtomicUsize::new(0));
+    let tools = Registry::default().with(Asking(count.clone()));
+    let (_folder, upstream, parlor) = with_tools(tools, |_| {}).await;
     upstream.script(
         When::any(),
         Script::new().tool_call("id0", "asking", r#"{"name":"it"}"#),
     );
     upstream.script(When::tool_gave("it is changed"), Script::new().text("Done."));
-    let count = Arc::new(AtomicUsize::new(0));
-    let tools = Registry::default().with(Asking(count.clone()));
-    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |_| {}).await;
     let key = Uuid::now_v7().to_string();
     let request = json!({ "message": "Change it", "model": "test/any" });
     let send = || {
@@ -214,7 +187,7 @@ async fn what_takes_too_long_is_told_where_to_look_and_goes_on() {
     let (status, later) = batch(&parlor, &json!({ "message": "Go", "model": "test/any" })).await;
     assert_eq!((status, &later["status"]), (202, &json!("running")));
     let run = id(&later, "message_id");
-    let at_work = json(parlor.get(&format!("/api/runs/{run}")).send().await.unwrap()).await;
+    let at_work = parlor.get_json(&format!("/api/runs/{run}")).await.1;
     assert_eq!(
         (&at_work["status"], &at_work["last_position"]),
         (&json!("running"), &Value::Null)
@@ -226,7 +199,7 @@ async fn what_takes_too_long_is_told_where_to_look_and_goes_on() {
         .rest()
         .await;
     assert_eq!(rest.last().unwrap()["payload"]["message"], "half whole");
-    let ended = json(parlor.get(&format!("/api/runs/{run}")).send().await.unwrap()).await;
+    let ended = parlor.get_json(&format!("/api/runs/{run}")).await.1;
     assert_eq!(ended["last_position"], rest.last().unwrap()["position"]);
 }
 
@@ -269,7 +242,7 @@ async fn whoever_waits_may_go_away() {
     upstream.release("rest");
     events.until("complete").await;
     let path = format!("/api/conversations/{conversation}/messages");
-    let messages = json(parlor.get(&path).send().await.unwrap()).await;
+    let messages = parlor.get_json(&path).await.1;
     assert_eq!(
         messages["messages"][1]["nodes"][0]["parts"][0]["text"],
         "half whole"

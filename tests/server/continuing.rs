@@ -102,17 +102,13 @@ async fn a_text_that_was_cut_off_goes_on_in_mid_word() {
     // Whole answers are not continued, and it is one text from now on.
     let (status, refused) = post(&parlor, &go_on(&first)).await;
     assert_eq!((status, &refused["code"]), (409, &json!("not_continuable")));
-    let transcript = json(
-        parlor
-            .get(&format!(
-                "/rpc/conversation?conversation_id={}",
-                first[0]["conversation_id"].as_str().unwrap()
-            ))
-            .send()
-            .await
-            .unwrap(),
-    )
-    .await;
+    let transcript = parlor
+        .get_json(&format!(
+            "/rpc/conversation?conversation_id={}",
+            first[0]["conversation_id"].as_str().unwrap()
+        ))
+        .await
+        .1;
     assert_eq!(transcript["messages"][1]["status"], "complete");
     assert_eq!(transcript["messages"].as_array().unwrap().len(), 2);
 }
@@ -164,7 +160,7 @@ async fn what_a_crash_interrupted_twice_is_whole_in_the_end() {
     stream.until("run_continued").await;
     assert_eq!(stream.until("text_delta").await["text"], " two");
     // While it goes on, whoever opens it sees all of it.
-    let message = json(parlor.get(&format!("/api/messages/{run}")).send().await.unwrap()).await;
+    let message = parlor.get_json(&format!("/api/messages/{run}")).await.1;
     assert_eq!(message["message"]["status"], "running");
     assert_eq!(
         message["message"]["nodes"],

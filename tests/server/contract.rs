@@ -43,17 +43,13 @@ async fn a_turn_streams_the_typed_events_of_the_contract() {
     assert_eq!(last["payload"]["conversation_id"], first["conversation_id"]);
 
     // The announced id names the stored answer.
-    let message = json(
-        parlor
-            .get(&format!(
-                "/api/messages/{}",
-                id(first, "expected_assistant_message_id")
-            ))
-            .send()
-            .await
-            .unwrap(),
-    )
-    .await;
+    let message = parlor
+        .get_json(&format!(
+            "/api/messages/{}",
+            id(first, "expected_assistant_message_id")
+        ))
+        .await
+        .1;
     assert_eq!(message["message"]["status"], "complete");
     assert_eq!(
         message["message"]["nodes"][0]["parts"],
@@ -243,14 +239,10 @@ async fn what_went_down_in_mid_answer_is_kept_and_says_so() {
         (vec!["error"], &json!("interrupted"))
     );
     let parlor = Parlor::start(folder.path(), &upstream).await;
-    let message = json(
-        parlor
-            .get(&format!("/api/messages/{}", id(&delta, "message_id")))
-            .send()
-            .await
-            .unwrap(),
-    )
-    .await;
+    let message = parlor
+        .get_json(&format!("/api/messages/{}", id(&delta, "message_id")))
+        .await
+        .1;
     let message = &message["message"];
     assert_eq!(
         (&message["status"], &message["nodes"][0]["parts"][0]["text"]),

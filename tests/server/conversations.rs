@@ -6,12 +6,6 @@ use uuid::Uuid;
 
 use crate::support::{Parlor, answering, id, json};
 
-async fn get(parlor: &Parlor, path: &str) -> (u16, Value) {
-    let response = parlor.get(path).send().await.unwrap();
-    let status = response.status().as_u16();
-    (status, json(response).await)
-}
-
 async fn patch(parlor: &Parlor, path: &str, body: &Value) -> (u16, Value) {
     let request = parlor.client.patch(format!("{}{path}", parlor.url));
     let request = request
@@ -24,8 +18,7 @@ async fn patch(parlor: &Parlor, path: &str, body: &Value) -> (u16, Value) {
 
 /// A whole turn; gives its last event.
 async fn turn(parlor: &Parlor, message: &str, conversation: Option<&str>) -> Value {
-    let request = json!({ "message": message, "model": "test/any", "conversation_id": conversation });
-    parlor.chat(&request).await.rest().await.pop().unwrap()
+    parlor.turn(conversation, message).await.pop().unwrap()
 }
 
 #[tokio::test]
@@ -42,7 +35,9 @@ async fn the_list_is_read_page_by_page_newest_activity_first() {
     let expected = [1, 4, 3, 2, 0].map(|n| begun[n].clone());
     let (mut read, mut before) = (Vec::new(), String::new());
     loop {
-        let (_, page) = get(&parlor, &format!("/api/conversations?limit=2{before}")).await;
+        let (_, page) = parlor
+            .get_json(&format!("/api/conversations?limit=2{before}"))
+            .await;
         let conversations = page["conversations"].as_array().unwrap();
         assert!(conversations.len() <= 2);
         read.extend(conversations.iter().map(|conversation| id(conversation, "id")));
@@ -54,13 +49,13 @@ async fn the_list_is_read_page_by_page_newest_activity_first() {
     assert_eq!(read, expected);
     for query in ["limit=0", "limit=x", "before=-1", "limit=99999999999999999999"] {
         assert_eq!(
-            get(&parlor, &format!("/api/conversations?{query}")).await.0,
+            parlor.get_json(&format!("/api/conversations?{query}")).await.0,
             400,
             "{query}"
         );
     }
     assert_eq!(
-        get(&parlor, "/api/conversations?limit=100000").await.0,
+        parlor.get_json("/api/conversations?limit=100000").await.0,
         200,
         "never more than the setting"
     );
@@ -71,7 +66,7 @@ async fn one_is_found_renamed_and_deleted() {
     let (_folder, _upstream, parlor) = answering(Script::new().text("x")).await;
     let last = turn(&parlor, "What is it?", None).await;
     let path = format!("/api/conversations/{}", id(&last, "conversation_id"));
-    let (_, found) = get(&parlor, &path).await;
+    let (_, found) = parlor.get_json(&path).await;
     assert_eq!(
         (&found["title"], &found["model"]),
         (&json!("What is it?"), &json!("test/any"))
@@ -83,7 +78,7 @@ async fn one_is_found_renamed_and_deleted() {
 
     let (status, renamed) = patch(&parlor, &path, &json!({ "title": "  It \n is " })).await;
     assert_eq!((status, &renamed["title"]), (200, &json!("It is")));
-    assert_eq!(get(&parlor, &path).await.1, renamed);
+    assert_eq!(parlor.get_json(&path).await.1, renamed);
     for (body, expected) in [
         (json!({ "title": " " }), 400),
         (json!({ "title": 7 }), 400),
@@ -94,7 +89,7 @@ async fn one_is_found_renamed_and_deleted() {
         assert_eq!(patch(&parlor, &path, &body).await.0, expected, "{body}");
     }
     assert_eq!(
-        get(&parlor, &path).await.1["title"],
+        parlor.get_json(&path).await.1["title"],
         "It is",
         "nothing was changed"
     );
@@ -103,11 +98,12 @@ async fn one_is_found_renamed_and_deleted() {
     for _ in 0..2 {
         assert_eq!(delete().await.unwrap().status(), 204, "what is gone stays gone");
     }
-    assert_eq!(get(&parlor, &path).await.0, 404);
-    assert_eq!(get(&parlor, &format!("{path}/messages")).await.0, 404);
+    assert_eq!(parlor.get_json(&path).await.0, 404);
+    assert_eq!(parlor.get_json(&format!("{path}/messages")).await.0, 404);
     assert_eq!(patch(&parlor, &path, &json!({ "title": "x" })).await.0, 404);
     assert_eq!(
-        get(&parlor, &format!("/api/messages/{}", id(&last, "message_id")))
+        parlor
+            .get_json(&format!("/api/messages/{}", id(&last, "message_id")))
             .await
             .0,
         404
@@ -124,7 +120,7 @@ async fn messages_are_read_page_by_page_from_the_end() {
     let path = format!("/api/conversations/{conversation}/messages");
     let (mut read, mut before) = (Vec::new(), String::new());
     loop {
-        let (_, page) = get(&parlor, &format!("{path}?limit=3{before}")).await;
+        let (_, page) = parlor.get_json(&format!("{path}?limit=3{before}")).await;
         let mut messages = page["messages"].as_array().unwrap().clone();
         messages.append(&mut read);
         read = messages;
@@ -133,7 +129,7 @@ async fn messages_are_read_page_by_page_from_the_end() {
             None => break,
         }
     }
-    let whole = get(&parlor, &path).await.1;
+    let whole = parlor.get_json(&path).await.1;
     assert_eq!(json!(read), whole["messages"]);
     let questions: Vec<_> = read
         .iter()
@@ -148,12 +144,12 @@ async fn messages_are_read_page_by_page_from_the_end() {
     let other = turn(&parlor, "elsewhere", None).await;
     for before in [id(&other, "message_id"), Uuid::now_v7().to_string()] {
         assert_eq!(
-            get(&parlor, &format!("{path}?before={before}")).await.0,
+            parlor.get_json(&format!("{path}?before={before}")).await.0,
             404,
             "{before}"
         );
     }
-    assert_eq!(get(&parlor, &format!("{path}?before=7")).await.0, 400);
+    assert_eq!(parlor.get_json(&format!("{path}?before=7")).await.0, 400);
 }
 
 #[tokio::test]
@@ -170,5 +166,5 @@ async fn the_models_are_listed() {
         "problems": [],
         "can_search": false,
     });
-    assert_eq!(get(&parlor, "/api/models").await, (200, expected));
+    assert_eq!(parlor.get_json("/api/models").await, (200, expected));
 }

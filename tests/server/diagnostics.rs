@@ -10,7 +10,7 @@ use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
 use crate::{
-    support::{Parlor, answering, calls_as_sent, id, json, last_call, said},
+    support::{Parlor, answering, calls_as_sent, id, last_call, said},
     tools::Failing,
 };
 
@@ -19,23 +19,19 @@ const TOKEN: &str = "tok-0987654321-never-to-be-seen";
 
 async fn diagnostics(parlor: &Parlor, message_id: &Value) -> Value {
     let path = format!("/api/messages/{}/diagnostics", message_id.as_str().unwrap());
-    let response = parlor.get(&path).send().await.unwrap();
-    assert_eq!(response.status(), 200);
-    json(response).await
+    let (status, made) = parlor.get_json(&path).await;
+    assert_eq!(status, 200);
+    made
 }
 
 async fn status(parlor: &Parlor, message_id: &Value) -> u16 {
     let path = format!("/api/messages/{}/diagnostics", message_id.as_str().unwrap());
-    let response = parlor.get(&path).send().await.unwrap();
-    let status = response.status().as_u16();
-    json(response).await;
-    status
+    parlor.get_json(&path).await.0
 }
 
 /// A turn, and its last event.
 async fn turn(parlor: &Parlor, message: &str) -> Value {
-    let request = json!({ "message": message, "model": "test/any" });
-    parlor.chat(&request).await.rest().await.pop().unwrap()
+    parlor.turn(None, message).await.pop().unwrap()
 }
 
 fn kinds(timeline: &Value) -> Vec<&str> {

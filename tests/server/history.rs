@@ -4,15 +4,10 @@ use parlor::{
     settings::Settings,
     tools::{Call, Registry, Tool, ToolError, ToolResult},
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 
-use crate::support::{Parlor, answering, calls, calls_as_sent, id, json, text};
-
-#[derive(Deserialize, JsonSchema)]
-struct Nothing {}
+use crate::support::{Nothing, Parlor, answering, calls, calls_as_sent, id, text, with_tools};
 
 /// Gives a long output, with forged metadata at its beginning.
 struct Look;
@@ -58,17 +53,7 @@ impl Tool for Verbose {
 }
 
 async fn with(change: impl FnOnce(&mut Settings)) -> (tempfile::TempDir, Upstream, Parlor) {
-    let folder = tempfile::tempdir().unwrap();
-    let upstream = Upstream::start().await;
-    let tools = Registry::default().with(Look);
-    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, change).await;
-    (folder, upstream, parlor)
-}
-
-/// Says something in a conversation, or begins one, and gives the events of the answer.
-async fn say(parlor: &Parlor, conversation: Option<&str>, message: &str) -> Vec<Value> {
-    let turn = json!({ "message": message, "model": "test/any", "conversation_id": conversation });
-    parlor.chat(&turn).await.rest().await
+    with_tools(Registry::default().with(Look), change).await
 }
 
 fn contents(call: &Value) -> Vec<&str> {
@@ -87,8 +72,8 @@ async fn each_message_is_told_with_its_time_and_its_tools_and_nobody_else_can_te
         When::any(),
         Script::new().tool_call("1", "look", "{}").finish("tool_calls"),
     );
-    let first = say(&parlor, None, &format!("{FORGED}\nHi")).await;
-    say(&parlor, Some(&id(&first[0], "conversation_id")), "And?").await;
+    let first = parlor.turn(None, &format!("{FORGED}\nHi")).await;
+    parlor.turn(Some(&id(&first[0], "conversation_id")), "And?").await;
 
     let sent = calls_as_sent(&upstream);
     let shown = contents(sent.last().unwrap());
@@ -122,7 +107,7 @@ async fn each_message_is_told_with_its_time_and_its_tools_and_nobody_else_can_te
 async fn without_the_setting_messages_are_sent_as_they_are() {
     let (_folder, upstream, parlor) = with(|settings| settings.history.metadata = false).await;
     upstream.script(When::any(), Script::new().text("Fine."));
-    say(&parlor, None, "Hi").await;
+    parlor.turn(None, "Hi").await;
     let sent = calls_as_sent(&upstream);
     let shown = contents(&sent[0]);
     assert_eq!(shown[1], "Hi");
@@ -133,13 +118,13 @@ async fn without_the_setting_messages_are_sent_as_they_are() {
 async fn an_answer_in_json_reaches_the_person_also_if_it_has_a_timestamp() {
     let answer = r#"{"timestamp": "2026-01-01 10:00", "files": []}"#;
     let (_folder, _upstream, parlor) = answering(Script::new().text(answer)).await;
-    let events = say(&parlor, None, "When?").await;
+    let events = parlor.turn(None, "When?").await;
     assert_eq!(events.last().unwrap()["payload"]["message"], answer);
     // Where the model has seen no metadata, it imitates none.
     let (_folder, upstream, parlor) = with(|settings| settings.history.metadata = false).await;
     let answer = r#"{"timestamp": "2026-01-01 10:00", "relative_time": "now"}"#;
     upstream.script(When::any(), Script::new().text(answer));
-    let events = say(&parlor, None, "When?").await;
+    let events = parlor.turn(None, "When?").await;
     assert_eq!(events.last().unwrap()["payload"]["message"], answer);
 }
 
@@ -153,7 +138,7 @@ async fn what_the_model_imitates_of_it_reaches_nobody() {
             .text("lo"),
     )
     .await;
-    let events = say(&parlor, None, "Hi").await;
+    let events = parlor.turn(None, "Hi").await;
     assert_eq!(text(&events, "text_delta"), "Hello");
     assert_eq!(events.last().unwrap()["payload"]["message"], "Hello");
 }
@@ -167,8 +152,8 @@ async fn what_the_model_thought_before_it_used_a_tool_is_shown_to_it_until_it_ha
         .think("must look.")
         .tool_call("1", "look", "{}");
     upstream.script_times(1, When::any(), look.finish("tool_calls"));
-    let first = say(&parlor, None, "Hi").await;
-    say(&parlor, Some(&id(&first[0], "conversation_id")), "And?").await;
+    let first = parlor.turn(None, "Hi").await;
+    parlor.turn(Some(&id(&first[0], "conversation_id")), "And?").await;
     let calls = calls(&upstream);
     let thoughts = |call: &Value| -> Vec<Value> {
         let messages = call["messages"].as_array().unwrap().iter();
@@ -193,9 +178,9 @@ async fn a_server_that_refuses_thoughts_is_asked_without_them_from_then_on() {
         When::tool_gave("found"),
         Script::new().status(400, refusal, &[]),
     );
-    let events = say(&parlor, None, "Hi").await;
+    let events = parlor.turn(None, "Hi").await;
     assert_eq!(events.last().unwrap()["type"], "complete");
-    say(&parlor, None, "Hi again").await;
+    parlor.turn(None, "Hi again").await;
     let has_thoughts = |call: &Value| call["messages"].to_string().contains("reasoning_content");
     let with: Vec<bool> = calls(&upstream).iter().map(has_thoughts).collect();
     assert_eq!(with, [false, true, false, false, false]);
@@ -209,7 +194,7 @@ async fn what_a_call_came_to_is_told_with_the_window_that_the_server_names() {
     // Before the server asks for the list, which it does as soon as it starts.
     upstream.list_models(200, json!({"data": [{"id": "any", "max_model_len": 5000}]}));
     let parlor = Parlor::start(folder.path(), &upstream).await;
-    let events = say(&parlor, None, "Hi").await;
+    let events = parlor.turn(None, "Hi").await;
     let usage = events
         .iter()
         .find(|event| event["type"] == "usage")
@@ -217,7 +202,7 @@ async fn what_a_call_came_to_is_told_with_the_window_that_the_server_names() {
     assert_eq!(usage["window"], 5000);
     assert!(usage["input_tokens"].as_u64() > Some(0), "{usage}");
     let run = id(usage, "message_id");
-    let message = json(parlor.get(&format!("/api/messages/{run}")).send().await.unwrap()).await;
+    let message = parlor.get_json(&format!("/api/messages/{run}")).await.1;
     assert_eq!(message["message"]["usage"]["window"], 5000);
     assert_eq!(message["message"]["usage"]["input_tokens"], usage["input_tokens"]);
 }
@@ -227,7 +212,7 @@ async fn nothing_is_cut_for_a_window_that_nobody_knows_and_that_is_said() {
     let (_folder, upstream, parlor) = answering(Script::new().text("Fine.").end()).await;
     upstream.script(When::any(), Script::new().text("Fine.").done());
     let long = "word ".repeat(20_000);
-    let events = say(&parlor, None, &long).await;
+    let events = parlor.turn(None, &long).await;
     let usage = events
         .iter()
         .find(|event| event["type"] == "usage")
@@ -253,7 +238,9 @@ async fn old_outputs_are_shortened_before_anything_is_summarised() {
     let mut conversation = None;
     for turn in 0..4 {
         upstream.script_times(1, When::user_contains(format!("turn {turn}")), look());
-        let events = say(&parlor, conversation.as_deref(), &format!("turn {turn}")).await;
+        let events = parlor
+            .turn(conversation.as_deref(), &format!("turn {turn}"))
+            .await;
         conversation = Some(id(&events[0], "conversation_id"));
     }
     let last = calls(&upstream).pop().unwrap();
@@ -282,7 +269,7 @@ async fn the_oldest_turns_are_summarised_once_and_the_summary_is_kept() {
     let mut conversation = None;
     for turn in 0..7 {
         let message = format!("turn {turn} {}", "word ".repeat(400));
-        let events = say(&parlor, conversation.as_deref(), &message).await;
+        let events = parlor.turn(conversation.as_deref(), &message).await;
         conversation = Some(id(&events[0], "conversation_id"));
     }
     let is_summary = |call: &&Value| call["messages"].to_string().contains("Person: ");
@@ -303,7 +290,7 @@ async fn the_oldest_turns_are_summarised_once_and_the_summary_is_kept() {
     // Kept: after a restart it is there, and none is made.
     parlor.stop().await;
     let parlor = Parlor::start_with(folder.path(), &upstream, small).await;
-    say(&parlor, conversation.as_deref(), "short").await;
+    parlor.turn(conversation.as_deref(), "short").await;
     assert_eq!(made(&upstream), summaries);
     let shown = calls(&upstream).pop().unwrap().to_string();
     assert!(shown.contains("Ann likes tea."), "{shown}");
@@ -314,7 +301,7 @@ async fn long_conversation(parlor: &Parlor, turns: usize) -> String {
     let mut conversation = None;
     for turn in 0..turns {
         let message = format!("turn {turn} {}", "word ".repeat(400));
-        let events = say(parlor, conversation.as_deref(), &message).await;
+        let events = parlor.turn(conversation.as_deref(), &message).await;
         assert_eq!(events.last().unwrap()["type"], "complete");
         conversation = Some(id(&events[0], "conversation_id"));
     }
@@ -338,7 +325,7 @@ async fn a_summary_is_made_of_what_there_is_room_for_without_the_tools_and_reach
     upstream.script(When::any(), Script::new().text("Fine.").done());
     upstream.script(When::user_contains("Person: "), Script::new().text("In short."));
     let conversation = long_conversation(&parlor, 5).await;
-    say(&parlor, Some(&conversation), "short").await;
+    parlor.turn(Some(&conversation), "short").await;
     let asked = summarising(&upstream);
     assert!(!asked.is_empty());
     for call in &asked {
@@ -384,7 +371,7 @@ async fn a_summary_takes_a_part_of_the_room_and_no_more() {
         settings.endpoints[0].context_window = Some(1500);
     };
     let parlor = Parlor::start_with(folder.path(), &upstream, smaller).await;
-    say(&parlor, Some(&conversation), "short").await;
+    parlor.turn(Some(&conversation), "short").await;
     let estimate = |call: &Value| contents(call).iter().map(|text| text.len() / 4).sum::<usize>();
     let sent = calls_as_sent(&upstream).pop().unwrap();
     assert!(estimate(&sent) < 1000, "{sent}");
@@ -420,7 +407,7 @@ async fn what_can_t_be_summarised_is_left_out_and_the_model_is_told() {
     let mut conversation = None;
     for turn in 0..6 {
         let message = format!("turn {turn} {}", "word ".repeat(400));
-        let events = say(&parlor, conversation.as_deref(), &message).await;
+        let events = parlor.turn(conversation.as_deref(), &message).await;
         assert_eq!(events.last().unwrap()["type"], "complete");
         conversation = Some(id(&events[0], "conversation_id"));
     }

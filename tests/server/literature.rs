@@ -89,7 +89,7 @@ async fn rpc(parlor: &Parlor, function: &str, arguments: &Value) -> Value {
 }
 
 async fn library(parlor: &Parlor) -> Value {
-    body(parlor.get("/rpc/library").send().await.unwrap()).await
+    parlor.get_json("/rpc/library").await.1
 }
 
 #[tokio::test]
@@ -372,7 +372,7 @@ async fn what_is_removed_can_be_put_back_as_it_was() {
     let back = json!({ "pmid": "11", "note": "Second.", "saved_at": before[0]["saved_at"] });
     rpc(&parlor, "save_article", &back).await;
     assert_eq!(library(&parlor).await["articles"], before);
-    let article = body(parlor.get("/rpc/article?pmid=11").send().await.unwrap()).await;
+    let article = parlor.get_json("/rpc/article?pmid=11").await.1;
     assert_eq!(article["summary"], json!(ABSTRACT));
 }
 
@@ -444,7 +444,7 @@ async fn what_is_not_on_the_page_is_not_found_in_its_own_words() {
 async fn a_search_is_given_page_by_page() {
     let (_folder, upstream, parlor) = parlor().await;
     let path = "/rpc/search_articles?query=tides&sort=date&page=2";
-    let found = body(parlor.get(path).send().await.unwrap()).await;
+    let found = parlor.get_json(path).await.1;
     assert_eq!(
         (&found["page"], &found["pages"], &found["total"]),
         (&json!(2), &json!(3), &json!(41)),

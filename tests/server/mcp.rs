@@ -3,7 +3,7 @@
 use std::{
     convert::Infallible,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -24,8 +24,8 @@ use parlor::settings::{
 use serde_json::{Value, json};
 use tokio::{
     net::TcpListener,
-    sync::Notify,
-    time::{sleep, timeout},
+    sync::{Notify, watch},
+    time::timeout,
 };
 use upstream::{Script, Upstream, When};
 
@@ -38,7 +38,7 @@ pub struct Tools(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     /// What it was sent, with the value of the header `authorization`.
-    seen: Mutex<Vec<(String, Value)>>,
+    seen: watch::Sender<Vec<(String, Value)>>,
     /// The number of the session that is not over.
     session: AtomicUsize,
     go_on: Notify,
@@ -73,9 +73,18 @@ impl Tools {
     }
 
     fn seen(&self, method: &str) -> Vec<(String, Value)> {
-        let seen = self.0.seen.lock().unwrap();
+        let seen = self.0.seen.borrow();
         let is_it = |(_, message): &&(String, Value)| message["method"] == method;
         seen.iter().filter(is_it).cloned().collect()
+    }
+
+    /// Waits until it was sent this.
+    async fn was_sent(&self, method: &str) {
+        let mut seen = self.0.seen.subscribe();
+        let is_there =
+            |seen: &Vec<(String, Value)>| seen.iter().any(|(_, message)| message["method"] == method);
+        let sent = timeout(SOON, seen.wait_for(is_there)).await;
+        sent.expect("it is sent").expect("it is there");
     }
 }
 
@@ -103,11 +112,8 @@ async fn answer(State(Tools(tools)): State<Tools>, headers: HeaderMap, body: Byt
             .map_or("", |value| value.to_str().unwrap())
             .to_owned()
     };
-    tools
-        .seen
-        .lock()
-        .unwrap()
-        .push((header("authorization"), message.clone()));
+    let sent = (header("authorization"), message.clone());
+    tools.seen.send_modify(|seen| seen.push(sent));
     let session = tools.session.load(Ordering::SeqCst).to_string();
     let (call, params) = (message["id"].clone(), &message["params"]);
     let result = |result: Value| json!({ "jsonrpc": "2.0", "id": call, "result": result }).to_string();
@@ -174,20 +180,6 @@ async fn calling(server: McpServer) -> (tempfile::TempDir, Upstream, Parlor) {
     let upstream = Upstream::start().await;
     upstream.script(When::any(), Script::new().text("Done."));
     let parlor = Parlor::start_with(folder.path(), &upstream, |settings| settings.mcp = vec![server]).await;
-    // It is connected in the background: asked until it is there.
-    let offered = async {
-        loop {
-            parlor.chat(&message("are you there?")).await.rest().await;
-            if calls(&upstream).last().unwrap()["tools"]
-                .to_string()
-                .contains("web_greet")
-            {
-                return;
-            }
-            sleep(std::time::Duration::from_millis(5)).await;
-        }
-    };
-    timeout(SOON, offered).await.expect("the tools are offered");
     (folder, upstream, parlor)
 }
 
@@ -258,24 +250,12 @@ async fn stopping_a_run_cancels_its_call() {
     then_call(&upstream, "wait");
     let mut run = parlor.chat(&message("call it")).await;
     let start = run.until("tool_start").await;
-    let called = async {
-        while tools.seen("tools/call").is_empty() {
-            sleep(std::time::Duration::from_millis(5)).await;
-        }
-    };
-    timeout(SOON, called).await.expect("it is called");
+    tools.was_sent("tools/call").await;
     let stop = format!("/api/runs/{}/stop", id(&start, "message_id"));
     assert_eq!(parlor.post(&stop, &json!({})).send().await.unwrap().status(), 200);
     run.until("cancelled").await;
-    let told = async {
-        loop {
-            if let Some((_, told)) = tools.seen("notifications/cancelled").pop() {
-                return told;
-            }
-            sleep(std::time::Duration::from_millis(5)).await;
-        }
-    };
-    let told = timeout(SOON, told).await.expect("the server is told");
+    tools.was_sent("notifications/cancelled").await;
+    let (_, told) = tools.seen("notifications/cancelled").remove(0);
     assert_eq!(told["params"]["requestId"], tools.seen("tools/call")[0].1["id"]);
 }
 
@@ -326,12 +306,10 @@ async fn what_a_server_is_given_is_not_taken_elsewhere_by_a_redirect() {
         settings.mcp = vec![redirecting, here];
     })
     .await;
-    let asked = async {
-        while tools.seen("tools/list").is_empty() {
-            sleep(std::time::Duration::from_millis(5)).await;
-        }
-    };
-    timeout(SOON, asked).await.expect("the other one is asked");
+    // A run begins when all of them have listed their tools, or have failed to.
+    upstream.script(When::any(), Script::new().text("Done."));
+    parlor.turn(None, "Hi").await;
+    assert_eq!(tools.seen("tools/list").len(), 1);
     parlor.stop().await;
-    assert!(elsewhere.0.seen.lock().unwrap().is_empty());
+    assert!(elsewhere.0.seen.borrow().is_empty());
 }

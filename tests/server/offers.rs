@@ -8,20 +8,14 @@ use crate::support::{Parlor, Stream, answering, id, json, prompt, shown, text, t
 
 const QUESTION: &str = "Write a letter";
 
-/// A turn, to its end.
-async fn turn(parlor: &Parlor, conversation: Option<&str>, message: &str) -> Vec<Value> {
-    let request = json!({ "message": message, "conversation_id": conversation, "model": "test/any" });
-    parlor.chat(&request).await.rest().await
-}
-
 async fn payload(parlor: &Parlor, conversation: &str, payload: &str) -> Value {
     let path = format!("/api/conversations/{conversation}/payloads/{payload}");
-    json(parlor.get(&path).send().await.unwrap()).await
+    parlor.get_json(&path).await.1
 }
 
 async fn transcript(parlor: &Parlor, conversation: &str) -> Value {
     let path = format!("/rpc/conversation?conversation_id={conversation}");
-    json(parlor.get(&path).send().await.unwrap()).await
+    parlor.get_json(&path).await.1
 }
 
 /// The ids of what the model wrote for the panel in a turn.
@@ -42,7 +36,7 @@ fn document(id: Option<&str>, text: &str) -> String {
 async fn with_letter(upstream: &Upstream, parlor: &Parlor) -> (String, String) {
     let said = format!("Here it is:\n\n{}\n\nGood?", document(None, "Dear Ann"));
     upstream.script(When::user_contains(QUESTION), Script::new().text(said));
-    let events = turn(parlor, None, QUESTION).await;
+    let events = parlor.turn(None, QUESTION).await;
     let conversation = id(&events[0], "conversation_id");
     let made = made(&events);
     assert_eq!(made.len(), 1);
@@ -55,7 +49,7 @@ async fn what_the_model_writes_for_the_panel_stands_in_its_place_and_is_no_text(
     let half = "Here it is:\n\nDOCUMENT: {\"title\": \"Letter\", ";
     let script = Script::new().text(half).text("\"text\": \"Dear Ann\"}\n\nGood?");
     upstream.script(When::user_contains(QUESTION), script);
-    let events = turn(&parlor, None, QUESTION).await;
+    let events = parlor.turn(None, QUESTION).await;
     let kinds = [
         "user_message_saved",
         "run_started",
@@ -82,7 +76,7 @@ async fn what_the_model_writes_for_the_panel_stands_in_its_place_and_is_no_text(
     assert_eq!(last["payload"]["custom_payload"], expected);
 
     let (conversation, run) = (id(last, "conversation_id"), id(last, "message_id"));
-    let stored = json(parlor.get(&format!("/api/messages/{run}")).send().await.unwrap()).await;
+    let stored = parlor.get_json(&format!("/api/messages/{run}")).await.1;
     let parts = json!([
         { "type": "text", "text": "Here it is:" },
         { "type": "payload", "payload": made["payload"] },
@@ -93,7 +87,7 @@ async fn what_the_model_writes_for_the_panel_stands_in_its_place_and_is_no_text(
     assert_eq!(payload(&parlor, &conversation, &payload_id).await, expected);
 
     // In later turns the model sees that it is there, and what it wrote.
-    turn(&parlor, Some(&conversation), "Thanks").await;
+    parlor.turn(Some(&conversation), "Thanks").await;
     let listed = format!("- {payload_id} (text_document): Text document: Letter");
     assert!(prompt(&upstream).contains(&listed), "{}", prompt(&upstream));
     let written = r#"DOCUMENT: {"text":"Dear Ann","title":"Letter"}"#;
@@ -108,7 +102,7 @@ async fn the_model_is_told_of_what_was_made_on_the_branch_that_it_goes_on_with()
     let (_folder, upstream, parlor) = answering(Script::new().text("Fine.")).await;
     let (conversation, letter) = with_letter(&upstream, &parlor).await;
     let listed = |upstream: &Upstream| prompt(upstream).contains(&format!("- {letter} (text_document)"));
-    turn(&parlor, Some(&conversation), "Thanks").await;
+    parlor.turn(Some(&conversation), "Thanks").await;
     assert!(listed(&upstream));
     // Answered once more, nothing was made there.
     upstream.script(When::user_contains(QUESTION), Script::new().text("No letter."));
@@ -119,7 +113,7 @@ async fn the_model_is_told_of_what_was_made_on_the_branch_that_it_goes_on_with()
     );
     Stream::of(again).await.rest().await;
     assert!(!listed(&upstream), "{}", prompt(&upstream));
-    turn(&parlor, Some(&conversation), "Thanks").await;
+    parlor.turn(Some(&conversation), "Thanks").await;
     assert!(!listed(&upstream), "{}", prompt(&upstream));
 }
 
@@ -133,7 +127,7 @@ async fn what_does_not_fit_its_type_is_text_as_it_came() {
         "TABLE: ",
     ] {
         let (_folder, _upstream, parlor) = answering(Script::new().text(said)).await;
-        let events = turn(&parlor, None, "Go").await;
+        let events = parlor.turn(None, "Go").await;
         assert_eq!(text(&events, "text_delta"), said);
         assert_eq!(made(&events), Vec::<String>::new());
         assert_eq!(events.last().unwrap()["payload"]["custom_payload"], Value::Null);
@@ -148,7 +142,7 @@ async fn a_new_version_of_a_document_has_those_before_it_also_after_a_restart() 
     let parlor = Parlor::start(folder.path(), &upstream).await;
     let said = document(Some(&first), "Dear Bob");
     upstream.script(When::user_contains("Bob"), Script::new().text(said));
-    let events = turn(&parlor, Some(&conversation), "To Bob, please").await;
+    let events = parlor.turn(Some(&conversation), "To Bob, please").await;
     let second = made(&events).remove(0);
     assert_ne!(first, second);
     let versions = json!([{ "text": "Dear Ann" }, { "text": "Dear Bob" }]);
@@ -158,7 +152,7 @@ async fn a_new_version_of_a_document_has_those_before_it_also_after_a_restart() 
         json!({ "title": "Letter", "of": first, "versions": versions })
     );
     let view = format!("/rpc/payload?conversation_id={conversation}&payload_id={second}");
-    let view = json(parlor.get(&view).send().await.unwrap()).await;
+    let view = parlor.get_json(&view).await.1;
     assert_eq!(view["is_proposal"], true);
     assert_eq!(
         view["body"]["document"]["versions"][1]["changes"][0]["change"],
@@ -175,7 +169,7 @@ async fn what_was_written_before_an_answer_broke_off_is_not_written_again() {
         When::user_contains("was cut off"),
         Script::new().text("It is short."),
     );
-    let events = turn(&parlor, None, QUESTION).await;
+    let events = parlor.turn(None, QUESTION).await;
     let run = id(&events[0], "expected_assistant_message_id");
     assert_eq!(events.last().unwrap()["status"], "interrupted");
     let go_on = parlor.post(&format!("/api/runs/{run}/continue"), &json!({}));
@@ -224,7 +218,7 @@ async fn a_verdict_is_an_event_is_kept_and_is_told_to_the_model() {
     let (conversation, first) = with_letter(&upstream, &parlor).await;
     let said = document(Some(&first), "Dear Bob");
     upstream.script(When::user_contains("Bob"), Script::new().text(said));
-    let second = made(&turn(&parlor, Some(&conversation), "To Bob").await).remove(0);
+    let second = made(&parlor.turn(Some(&conversation), "To Bob").await).remove(0);
     let mut stream = parlor.follow("/api/events").await;
 
     let key = Uuid::now_v7();
@@ -263,7 +257,7 @@ async fn a_verdict_is_an_event_is_kept_and_is_told_to_the_model() {
         payload(&parlor, &conversation, &first).await["verdict"],
         Value::Null
     );
-    turn(&parlor, Some(&conversation), "Thanks").await;
+    parlor.turn(Some(&conversation), "Thanks").await;
     assert_eq!(next(&parlor, &event).await["text"], "Thanks", "it was one event");
     let told = format!("- {second} (text_document): Text document: Letter (2). The person accepted it.");
     assert!(prompt(&upstream).contains(&told), "{}", prompt(&upstream));
@@ -304,7 +298,7 @@ SUGGESTED_ACTIONS: [
 /// A conversation whose last answer suggests something: its id, and the answer's.
 async fn suggesting(upstream: &Upstream, parlor: &Parlor) -> (String, String) {
     upstream.script(When::user_contains("suggest"), Script::new().text(SUGGESTS));
-    let events = turn(parlor, None, "suggest something").await;
+    let events = parlor.turn(None, "suggest something").await;
     assert_eq!(text(&events, "text_delta"), "What now?");
     let suggested = events.iter().find(|event| event["type"] == "suggested_actions");
     let names: Vec<&Value> = suggested.expect("actions")["actions"]
@@ -339,14 +333,7 @@ async fn an_action_comes_back_as_a_turn_with_its_data_once() {
         (&json!("action_executed"), &json!("save"), &json!("Save it"))
     );
     let message = id(saved, "user_message_id");
-    let stored = json(
-        parlor
-            .get(&format!("/api/messages/{message}"))
-            .send()
-            .await
-            .unwrap(),
-    )
-    .await;
+    let stored = parlor.get_json(&format!("/api/messages/{message}")).await.1;
     assert_eq!(stored["message"]["interaction_type"], "action_executed");
     // The model knows it from where only Parlor writes; the message is what the button says.
     let told =
@@ -361,10 +348,10 @@ async fn an_action_comes_back_as_a_turn_with_its_data_once() {
     let again = parlor.post("/api/chat/stream", &pressed).send().await.unwrap();
     assert_eq!(again.status(), 409);
     assert_eq!(json(again).await["code"], "action_spent");
-    turn(&parlor, Some(&conversation), "Thanks").await;
+    parlor.turn(Some(&conversation), "Thanks").await;
     let told_then = prompt(&upstream);
     assert!(told_then.contains(told), "{told_then}");
-    turn(&parlor, Some(&conversation), "Bye").await;
+    parlor.turn(Some(&conversation), "Bye").await;
     assert_eq!(
         prompt(&upstream),
         told_then,
@@ -471,6 +458,6 @@ async fn an_action_that_the_page_has_done_is_spent_for_everybody() {
         (&actions[0]["taken"], &actions[1]["taken"]),
         (&Value::Null, &json!(true))
     );
-    turn(&parlor, Some(&conversation), "Thanks").await;
+    parlor.turn(Some(&conversation), "Thanks").await;
     assert_eq!(next(&parlor, &event).await["text"], "Thanks", "it was one event");
 }

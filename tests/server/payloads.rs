@@ -3,55 +3,20 @@
 use parlor::{
     protocol::UserId,
     storage::{Storage, sqlite::Sqlite},
-    tools::{Call, NewPayload, Registry, Tool, ToolError, ToolResult},
+    tools::Registry,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
-use crate::support::{Parlor, json};
-
-#[derive(Deserialize, JsonSchema)]
-struct Made {
-    kind: String,
-    data: Value,
-}
-
-/// Makes what it is asked for.
-struct Maker;
-
-impl Tool for Maker {
-    type Input = Made;
-
-    const NAME: &'static str = "make";
-    const DESCRIPTION: &'static str = "Makes something.";
-    const LABEL: &'static str = "Making";
-    const DONE: &'static str = "Made";
-
-    async fn run(&self, Made { kind, data }: Made, _: Call) -> Result<ToolResult, ToolError> {
-        Ok(ToolResult {
-            text: "Here it is.".into(),
-            payload: Some(NewPayload { kind, data }),
-            ..ToolResult::default()
-        })
-    }
-}
+use crate::{
+    support::{Parlor, json, with_tools},
+    tools::Maker,
+};
 
 async fn with_limit(limit: usize) -> (tempfile::TempDir, Upstream, Parlor) {
-    let folder = tempfile::tempdir().unwrap();
-    let upstream = Upstream::start().await;
-    let parlor = Parlor::start_with_tools(
-        folder.path(),
-        &upstream,
-        Registry::default().with(Maker),
-        |settings| {
-            settings.limits.payload_bytes = limit;
-        },
-    )
-    .await;
-    (folder, upstream, parlor)
+    let tools = Registry::default().with(Maker("Here it is."));
+    with_tools(tools, |settings| settings.limits.payload_bytes = limit).await
 }
 
 /// Has the tool make something: the conversation, and the end of the call.
@@ -59,8 +24,7 @@ async fn make(upstream: &Upstream, parlor: &Parlor, kind: &str, data: &Value) ->
     let input = json!({ "kind": kind, "data": data }).to_string();
     upstream.script(When::any(), Script::new().tool_call("id0", "make", input));
     upstream.script(When::tool_gave("Here it is."), Script::new().text("Done."));
-    let message = json!({ "message": "Make it", "model": "test/any" });
-    let events = parlor.chat(&message).await.rest().await;
+    let events = parlor.turn(None, "Make it").await;
     let end = events
         .iter()
         .find(|event| event["type"] == "tool_complete")
@@ -77,8 +41,8 @@ fn addresses(conversation: &str, payload: &str) -> [String; 2] {
 }
 
 async fn status(parlor: &Parlor, path: &str) -> (u16, Value) {
-    let response = parlor.get(path).send().await.unwrap();
-    (response.status().as_u16(), json(response).await["code"].clone())
+    let (status, body) = parlor.get_json(path).await;
+    (status, body["code"].clone())
 }
 
 #[tokio::test]

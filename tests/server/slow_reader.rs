@@ -19,7 +19,11 @@ const RUNS: usize = 14;
 const PIECES: usize = 50;
 const PIECE: usize = 10_000;
 
-/// A client that reads when it is told to, from a socket that takes next to nothing meanwhile.
+/// So little of that waits unread with who does not read it. Less than two segments of the local network (64 KB) would be read
+/// as slowly as the sender's timer asks whether there is room.
+const RECEIVED: u32 = 1 << 17;
+
+/// A client that reads when it is told to, from a socket that takes little meanwhile.
 struct SlowReader {
     socket: TcpStream,
     decoder: Decoder,
@@ -30,7 +34,7 @@ impl SlowReader {
     async fn open(parlor: &Parlor, path: &str) -> Self {
         let address: SocketAddr = parlor.url.trim_start_matches("http://").parse().unwrap();
         let socket = TcpSocket::new_v4().unwrap();
-        socket.set_recv_buffer_size(4096).unwrap();
+        socket.set_recv_buffer_size(RECEIVED).unwrap();
         let mut socket = socket.connect(address).await.unwrap();
         // The answer of HTTP/1.0 goes on until the connection ends, as it is.
         let request = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n");

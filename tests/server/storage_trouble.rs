@@ -50,7 +50,7 @@ async fn a_database_that_is_locked_for_long_loses_nothing() {
     // What is there can be read all the while.
     assert_eq!(parlor.get("/").send().await.unwrap().status(), 200);
     let run = events[0]["message_id"].as_str().unwrap();
-    let message = json(parlor.get(&format!("/api/messages/{run}")).send().await.unwrap()).await;
+    let message = parlor.get_json(&format!("/api/messages/{run}")).await.1;
     assert_eq!(message["message"]["nodes"][0]["parts"][0]["text"], "one");
 
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
@@ -89,7 +89,7 @@ async fn a_server_that_still_waits_for_what_the_last_one_left_lets_go_of_its_dat
     change([crash, "UPDATE messages SET body = substr(body, 2)"]).await;
     let parlor = Parlor::start(folder.path(), &upstream).await;
     let run = run.as_str().unwrap();
-    let message: Value = json(parlor.get(&format!("/api/messages/{run}")).send().await.unwrap()).await;
+    let message: Value = parlor.get_json(&format!("/api/messages/{run}")).await.1;
     assert_eq!(message["message"]["status"], "interrupted", "{message}");
     parlor.stop().await;
 }

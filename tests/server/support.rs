@@ -1,24 +1,23 @@
-//! A real server in this process, at a scripted model server, and a client that reads event streams.
+//! A real server in this process, at a scripted model server.
 
 mod model_calls;
+mod stream;
 
 pub use model_calls::{calls, calls_as_sent, last_call, prompt, prompt_of, said, shown};
+pub use stream::{Stream, text, types};
 
 use std::{path::Path, sync::Arc, time::Duration};
 
 use parlor::{
     hub::Hub,
-    protocol::sse::{Decoder, Frame},
     server::Server,
     settings::{Endpoint, Settings},
     tools::Registry,
 };
-use serde_json::Value;
-use tokio::{
-    net::TcpListener,
-    task::JoinHandle,
-    time::{Instant, timeout, timeout_at},
-};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
 use upstream::{Script, Upstream, When};
 
@@ -111,6 +110,18 @@ impl Parlor {
             .body(body.to_string())
     }
 
+    /// What is at an address: its status, and its body as JSON.
+    pub async fn get_json(&self, path: &str) -> (u16, Value) {
+        let response = self.get(path).send().await.expect("an answer");
+        (response.status().as_u16(), json(response).await)
+    }
+
+    /// A whole turn, in a conversation or in a new one: its events.
+    pub async fn turn(&self, conversation: Option<&str>, message: &str) -> Vec<Value> {
+        let turn = json!({ "message": message, "conversation_id": conversation, "model": "test/any" });
+        self.chat(&turn).await.rest().await
+    }
+
     /// Starts a turn and reads its stream.
     pub async fn chat(&self, body: &Value) -> Stream {
         Stream::of(self.post("/api/chat/stream", body)).await
@@ -157,6 +168,10 @@ fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)
     settings
 }
 
+/// What a tool is asked with that needs nothing.
+#[derive(Deserialize, JsonSchema)]
+pub struct Nothing {}
+
 /// The JSON body of a response. If it is one of the public contract, it is as the document says.
 pub async fn json(response: reqwest::Response) -> Value {
     let (path, status) = (response.url().path().to_owned(), response.status().as_u16());
@@ -169,107 +184,23 @@ pub async fn json(response: reqwest::Response) -> Value {
     body
 }
 
-/// An event stream that is being read.
-pub struct Stream {
-    response: reqwest::Response,
-    decoder: Decoder,
-    frames: std::collections::VecDeque<Frame>,
-}
-
-impl Stream {
-    /// The stream that a request is answered with.
-    pub async fn of(request: reqwest::RequestBuilder) -> Self {
-        let response = request.send().await.expect("an answer");
-        assert_eq!(response.status(), 200);
-        assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Self {
-            response,
-            decoder: Decoder::new(1 << 20),
-            frames: Default::default(),
-        }
-    }
-
-    /// The next event, with its id as `id`; `None` at the stream's end.
-    pub async fn next(&mut self) -> Option<Value> {
-        // Comments, which come however little happens, are nothing that is waited for.
-        let soon = Instant::now() + SOON;
-        while self.frames.is_empty() {
-            let chunk = timeout_at(soon, self.response.chunk())
-                .await
-                .expect("something comes");
-            let chunk = chunk.expect("the stream is whole")?;
-            let mut frames = Vec::new();
-            self.decoder
-                .push(&chunk, &mut frames)
-                .expect("no frame is too long");
-            self.frames.extend(frames);
-        }
-        let frame = self.frames.pop_front()?;
-        assert_eq!(
-            frame.event, None,
-            "frames are told apart by their data's type alone"
-        );
-        let event: Value = serde_json::from_str(&frame.data).expect("JSON");
-        assert_eq!(
-            frame.id,
-            event.get("position").map(Value::to_string),
-            "the id is the position"
-        );
-        openapi::check_event(&event);
-        Some(event)
-    }
-
-    /// The next event of a type; others are passed over.
-    pub async fn until(&mut self, kind: &str) -> Value {
-        loop {
-            let event = self
-                .next()
-                .await
-                .unwrap_or_else(|| panic!("the stream ended before {kind}"));
-            if event["type"] == kind {
-                return event;
-            }
-        }
-    }
-
-    /// Everything to the end.
-    pub async fn rest(mut self) -> Vec<Value> {
-        let mut events = Vec::new();
-        while let Some(event) = self.next().await {
-            events.push(event);
-        }
-        events
-    }
-}
-
-/// The types of events, with repeats of deltas left out, and what each call of the model came to.
-pub fn types(events: &[Value]) -> Vec<&str> {
-    let mut types: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
-    types.retain(|kind| *kind != "usage");
-    types.dedup();
-    types
-}
-
-/// What the deltas of a type add up to; checks that none is missing or doubled.
-pub fn text(events: &[Value], kind: &str) -> String {
-    let mut text = String::new();
-    for event in events.iter().filter(|event| event["type"] == kind) {
-        assert_eq!(
-            event["offset"],
-            text.len(),
-            "a delta is missing or doubled: {event}"
-        );
-        text += event["text"].as_str().expect("a text");
-    }
-    text
-}
-
 /// A server at a model that answers everything with this script.
 pub async fn answering(script: Script) -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().expect("a folder");
     let upstream = Upstream::start().await;
     upstream.script(When::any(), script);
     let parlor = Parlor::start(folder.path(), &upstream).await;
+    (folder, upstream, parlor)
+}
+
+/// A server with these tools, and a model that waits for its script.
+pub async fn with_tools(
+    tools: Registry,
+    change: impl FnOnce(&mut Settings),
+) -> (tempfile::TempDir, Upstream, Parlor) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let upstream = Upstream::start().await;
+    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, change).await;
     (folder, upstream, parlor)
 }
 

@@ -171,7 +171,7 @@ pub fn ended_at(message: &Message) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Json, MessageId, Node, Part};
+    use crate::protocol::{MessageId, Node, Part};
 
     /// 2026-11-21 12:00 UTC.
     const NOON: i64 = 1_795_262_400_000;
@@ -190,19 +190,8 @@ mod tests {
 
     fn called(tool: &str, label: &str, status: ToolStatus) -> Part {
         Part::ToolCall(Box::new(ToolCall {
-            tool_use_id: "1".into(),
-            index: 0,
-            tool: tool.into(),
-            input: Json::or_string("{}"),
             label: label.into(),
-            detail: None,
-            status,
-            progress: None,
-            output: None,
-            payload: None,
-            attachments: Vec::new(),
-            started_at: None,
-            ended_at: None,
+            ..ToolCall::of(tool, status)
         }))
     }
 

@@ -109,18 +109,8 @@ fn thoughts_that_were_cut_off_are_shown_with_the_question() {
 fn call(id: &str, output: Option<&str>, status: ToolStatus) -> Part {
     Part::ToolCall(Box::new(ToolCall {
         tool_use_id: id.into(),
-        index: 0,
-        tool: "look".into(),
-        input: Json::or_string("{}"),
-        label: "Looked".into(),
-        detail: None,
-        status,
-        progress: None,
         output: output.map(Into::into),
-        payload: None,
-        attachments: Vec::new(),
-        started_at: None,
-        ended_at: None,
+        ..ToolCall::of("look", status)
     }))
 }
 

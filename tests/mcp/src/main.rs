@@ -211,7 +211,11 @@ impl Server {
             "nonsense" => {
                 write(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[1,{{}}]}}\n").as_bytes())
             }
-            "huge" => answer(id, said(&"x".repeat(50 << 20))),
+            "huge" => {
+                let much = "x".repeat(50 << 20);
+                let picture = json!({ "content": [image("image/png", &much)] });
+                answer(id, if text == "image" { picture } else { said(&much) });
+            }
             "fails" => {
                 let mut result = said(&"x".repeat(1 << 20));
                 result["isError"] = true.into();

@@ -21,8 +21,7 @@ async fn a_call_that_has_to_be_allowed_waits_through_a_restart_and_runs_once() {
 
     let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools(), |_| {}).await;
     let id = asked["message_id"].as_str().unwrap();
-    let message =
-        crate::support::json(parlor.get(&format!("/api/messages/{id}")).send().await.unwrap()).await;
+    let message = parlor.get_json(&format!("/api/messages/{id}")).await.1;
     assert_eq!(
         message["message"]["status"], "waiting",
         "a restart changes nothing: {message}"

@@ -30,7 +30,7 @@ async fn a_stop_ends_a_tool_that_is_at_work() {
     let rest = stream.rest().await;
     assert_eq!(types(&rest), ["cancelled"]);
     let path = format!("/api/messages/{}", started["message_id"].as_str().unwrap());
-    let message = crate::support::json(parlor.get(&path).send().await.unwrap()).await;
+    let message = parlor.get_json(&path).await.1;
     assert_eq!(
         message["message"]["nodes"][0]["parts"][1]["status"], "stopped",
         "{message}"

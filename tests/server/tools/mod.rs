@@ -12,14 +12,14 @@ use std::{
     time::Duration,
 };
 
-use parlor::tools::{Call, Registry, Tool, ToolError, ToolResult};
+use parlor::tools::{Call, NewPayload, Registry, Tool, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{Barrier, Notify};
 use upstream::{Script, Upstream};
 
-use crate::support::Parlor;
+use crate::support::{Parlor, with_tools};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Named {
@@ -124,12 +124,35 @@ impl Tool for Asking {
     }
 }
 
+#[derive(Deserialize, JsonSchema)]
+pub struct Made {
+    kind: String,
+    data: Value,
+}
+
+/// Makes what it is asked for, and says this.
+pub struct Maker(pub &'static str);
+
+impl Tool for Maker {
+    type Input = Made;
+
+    const NAME: &'static str = "make";
+    const DESCRIPTION: &'static str = "Makes something.";
+    const LABEL: &'static str = "Making";
+    const DONE: &'static str = "Made";
+
+    async fn run(&self, Made { kind, data }: Made, _: Call) -> Result<ToolResult, ToolError> {
+        Ok(ToolResult {
+            text: self.0.into(),
+            payload: Some(NewPayload { kind, data }),
+            ..ToolResult::default()
+        })
+    }
+}
+
 /// A server with these tools.
 async fn with(tools: Registry) -> (tempfile::TempDir, Upstream, Parlor) {
-    let folder = tempfile::tempdir().unwrap();
-    let upstream = Upstream::start().await;
-    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |_| {}).await;
-    (folder, upstream, parlor)
+    with_tools(tools, |_| {}).await
 }
 
 fn asks(tool: &str, names: &[&str]) -> Script {

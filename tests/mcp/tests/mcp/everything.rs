@@ -71,6 +71,11 @@ async fn texts_data_images_links_and_errors_come_back() {
         attached.data.len()
     );
     assert_eq!(image.text, said);
+    let (kept, _) = attached.clone().named_within(1 << 20).unwrap();
+    assert_eq!(
+        (&*kept.name, &*kept.media_type),
+        ("get-tiny-image-1.png", "image/png")
+    );
 
     let annotated = r#"{"messageType":"success","includeImage":true}"#;
     let annotated = running.call("get-annotated-message", annotated).await.unwrap();

@@ -9,7 +9,8 @@ use parlor::{
 use tokio::{
     io::AsyncReadExt,
     net::TcpListener,
-    time::{Instant, sleep, timeout},
+    task::yield_now,
+    time::{Instant, timeout},
 };
 
 use crate::{Running, SOON, call, given, run};
@@ -52,11 +53,7 @@ async fn a_call_that_is_given_up_is_cancelled() {
     timeout(Duration::from_millis(50), call(wait, ""))
         .await
         .unwrap_err();
-    let told = async {
-        while running.says("cancelled", "").await != "1" {
-            sleep(Duration::from_millis(5)).await;
-        }
-    };
+    let told = async { while running.says("cancelled", "").await != "1" {} };
     timeout(SOON, told).await.expect("the server is told");
 }
 
@@ -99,9 +96,9 @@ async fn what_can_not_be_read_ends_one_call_at_most() {
 #[tokio::test]
 async fn what_is_too_much_ends_the_connection_and_a_new_one_is_made() {
     let running = server();
-    for much in ["huge", "endless"] {
+    for (much, what) in [("huge", ""), ("huge", r#"{"text":"image"}"#), ("endless", "")] {
         let began = Instant::now();
-        let error = running.call(much, "").await.unwrap_err().0;
+        let error = running.call(much, what).await.unwrap_err().0;
         assert!(error.contains("connection to the server was lost"), "{error}");
         assert!(
             began.elapsed() < SOON / 2,
@@ -109,6 +106,25 @@ async fn what_is_too_much_ends_the_connection_and_a_new_one_is_made() {
         );
         is_well(&running).await;
     }
+}
+
+#[tokio::test]
+async fn what_is_no_image_is_kept_as_none() {
+    let forged = server().call("forge", r#"{"text":"Trust me."}"#).await.unwrap();
+    assert!(forged.text.ends_with("Trust me."), "{}", forged.text);
+    let kept = forged.attachments.into_iter().map(|file| {
+        let (kept, _) = file.named_within(1 << 20).unwrap();
+        format!("{} {} {}", kept.name, kept.media_type, kept.bytes)
+    });
+    let expected = [
+        "forge-1 application/octet-stream 31",
+        "forge-2.svg image/svg+xml 31",
+        "forge-3.html text/html 31",
+        // A type that is none.
+        "forge-4 application/octet-stream 852",
+        "forge-5 application/octet-stream 0",
+    ];
+    assert_eq!(kept.collect::<Vec<_>>(), expected);
 }
 
 #[tokio::test]
@@ -130,7 +146,7 @@ async fn the_tools_of_a_server_that_can_not_be_run_again_are_not_offered_until_i
     call(exit, "").await.0.unwrap_err();
     let withdrawn = async {
         while !running.0.tools().is_empty() {
-            sleep(Duration::from_millis(5)).await;
+            yield_now().await;
         }
     };
     timeout(SOON, withdrawn).await.expect("they are withdrawn");

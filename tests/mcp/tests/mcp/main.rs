@@ -13,7 +13,7 @@ use parlor::{
     },
     tools::{self, AnyTool, ToolError, ToolResult, ToolSource, mcp::Servers},
 };
-use tokio::time::{sleep, timeout};
+use tokio::{task::yield_now, time::timeout};
 
 /// How long a test waits for what must come at once.
 const SOON: Duration = Duration::from_secs(30);
@@ -45,12 +45,14 @@ impl Running {
     async fn tool(&self, name: &str) -> Arc<dyn AnyTool> {
         let name = format!("x_{name}");
         let listed = async {
+            self.0.settled().await;
             loop {
                 let tools = self.0.tools();
                 if let Some(tool) = tools.into_iter().find(|tool| tool.spec().name == name) {
                     return tool;
                 }
-                sleep(Duration::from_millis(5)).await;
+                // It was added since, or the server is run again.
+                yield_now().await;
             }
         };
         timeout(SOON, listed).await.expect("the tool is listed")

@@ -1,16 +1,20 @@
+//! What may happen in a conversation, and the log that a server would write of it.
+
 use proptest::prelude::*;
 
-use super::*;
+use super::super::*;
 use crate::protocol::{
-    AskedCall, AskedParameters, ConversationId, Fraction, Json, Parameters, RunError, RunStatus,
-    SuggestedValue, Timestamp, ToolCall, ToolProgress, ToolStatus, Usage,
+    ActionHandler, ActionStyle, AskedCall, AskedParameters, ConversationId, Fraction, Json, Parameters,
+    PayloadRef, RunError, SuggestedAction, SuggestedValue, Timestamp, ToolCall, ToolProgress, ToolStatus,
+    Usage, Verdict,
+    examples::{self, attachment, source},
 };
 
 const AT: Timestamp = Timestamp(0);
 
 /// One step of a random conversation.
 #[derive(Clone, Debug)]
-enum Step {
+pub enum Step {
     Ask(String),
     Think(String),
     Say(String),
@@ -19,6 +23,16 @@ enum Step {
     /// The oldest call that has not ended goes a step further.
     Further(String),
     Suggest(String),
+    /// The model makes something for the panel.
+    Make(String),
+    /// The model offers so many actions.
+    Offer(usize),
+    /// The model says where it has it from.
+    Cite(usize),
+    /// The person takes an action that is still offered, here or further back.
+    Take(prop::sample::Index),
+    /// The person judges something that was made for the panel.
+    Judge(prop::sample::Index, Verdict),
     /// A call of the model is counted.
     Count(usize),
     /// The model is to be asked in another way.
@@ -30,7 +44,7 @@ enum Step {
     Elsewhere,
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+pub fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         2 => "[a-z ]{1,8}".prop_map(Step::Ask),
         4 => "[a-zé🦀 ]{1,6}".prop_map(Step::Think),
@@ -38,6 +52,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => ("[a-z]{1,5}", any::<bool>()).prop_map(|(tool, asks)| Step::Use(tool, asks)),
         4 => "[a-z]{1,5}".prop_map(Step::Further),
         1 => "[a-z]{1,5}".prop_map(Step::Suggest),
+        2 => "[a-z]{1,5}".prop_map(Step::Make),
+        2 => (0_usize..4).prop_map(Step::Offer),
+        1 => (0_usize..3).prop_map(Step::Cite),
+        4 => any::<prop::sample::Index>().prop_map(Step::Take),
+        2 => (any::<prop::sample::Index>(), any::<bool>()).prop_map(|(which, accepts)| {
+            Step::Judge(which, if accepts { Verdict::Accepted } else { Verdict::Rejected })
+        }),
         1 => (0_usize..1000).prop_map(Step::Count),
         1 => (0_u8..20).prop_map(Step::Set),
         2 => prop_oneof![
@@ -52,7 +73,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..40)
 }
 
-fn used(input_tokens: usize) -> Usage {
+pub fn used(input_tokens: usize) -> Usage {
     Usage {
         input_tokens,
         output_tokens: 5,
@@ -70,31 +91,61 @@ fn warm(temperature: &str) -> Parameters {
     Parameters::read(&asked).unwrap()
 }
 
-#[test]
-fn what_was_used_is_that_of_the_last_answer_and_the_window_that_of_the_chosen_model() {
-    let conversation_id = ConversationId::new();
-    let steps = [
-        Step::Ask("one".into()),
-        Step::Count(10),
-        Step::Count(20),
-        Step::End(RunStatus::Complete),
-        Step::Ask("two".into()),
-    ];
-    let mut state = Transcript::new(conversation_id);
-    assert_eq!(state.usage(), None);
-    state = fold(state, &log(conversation_id, &steps));
-    assert_eq!(state.usage(), Some(used(20)), "the second has not been counted");
-    state.model = Some("x/other".into());
-    let window = None;
-    assert_eq!(state.usage(), Some(Usage { window, ..used(20) }));
+/// What is made by the event of this number.
+fn payload(at: usize) -> PayloadRef {
+    PayloadRef {
+        payload_id: at.to_string(),
+        ..examples::payload()
+    }
+}
+
+fn action(index: usize) -> SuggestedAction {
+    SuggestedAction {
+        label: index.to_string(),
+        action: "do_it".into(),
+        handler: ActionHandler::Client,
+        data: Some("[0.5]".into()),
+        style: ActionStyle::Warning,
+        taken: false,
+    }
+}
+
+/// The actions of answers that have ended which nobody has taken: the server takes no others.
+fn offered(state: &Transcript) -> Vec<(MessageId, usize)> {
+    let answers = state
+        .messages
+        .iter()
+        .filter_map(|message| Some((message.id, message.assistant()?)));
+    let ended = answers.filter(|(_, answer)| answer.status.is_terminal());
+    let actions = ended.flat_map(|(id, answer)| {
+        let actions = answer.suggested_actions.iter().enumerate();
+        let left = actions.filter(|(_, action)| !action.taken);
+        left.map(move |(index, _)| (id, index))
+    });
+    actions.collect()
+}
+
+/// What was made for the panel and nobody has judged: the first verdict stays, so the server writes no second one.
+fn proposed(state: &Transcript) -> Vec<String> {
+    let answers = state.messages.iter().filter_map(Message::assistant);
+    let parts = answers
+        .flat_map(|answer| &answer.nodes)
+        .flat_map(|node| &node.parts);
+    let made = parts.filter_map(|part| match part {
+        Part::Payload { payload } => Some(&payload.payload_id),
+        Part::ToolCall(call) => call.payload.as_ref().map(|payload| &payload.payload_id),
+        Part::Thinking { .. } | Part::Text { .. } => None,
+    });
+    let left = made.filter(|id| state.verdict(id).is_none());
+    left.cloned().collect()
 }
 
 /// The log that a server would write for the steps: what can't happen (two runs at once) is left out.
-fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
+pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
     let mut state = Transcript::new(conversation_id);
     let mut events = Vec::new();
     for step in steps {
-        let run = state.active_run();
+        let (run, at) = (state.active_run(), events.len());
         let parts = |node: usize| {
             run.and_then(|run| state.message(run)?.assistant()?.nodes.get(node).cloned())
                 .unwrap_or_default()
@@ -227,8 +278,8 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                             ToolStatus::Complete
                         },
                         output: text.clone(),
-                        payload: None,
-                        attachments: Vec::new(),
+                        payload: (text.len() % 2 == 0).then(|| payload(at)),
+                        attachments: vec![attachment(); text.len() / 2],
                         ended_at: AT,
                     },
                 };
@@ -238,6 +289,47 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 let (label, value) = (text.clone(), text.clone());
                 let values = vec![SuggestedValue { label, value }];
                 add(conversation_id, Some(run), EventBody::SuggestedValues { values });
+            }
+            (Step::Make(kind), Some(run)) => {
+                let part = parts(0).len();
+                let payload = PayloadRef {
+                    kind: kind.clone(),
+                    ..payload(at)
+                };
+                let made = EventBody::PayloadMade {
+                    node: 0,
+                    part,
+                    payload,
+                };
+                add(conversation_id, Some(run), made);
+            }
+            (Step::Offer(count), Some(run)) => {
+                let actions = (0..*count).map(action).collect();
+                add(
+                    conversation_id,
+                    Some(run),
+                    EventBody::SuggestedActions { actions },
+                );
+            }
+            (Step::Cite(count), Some(run)) => {
+                let sources = vec![source(); *count];
+                add(conversation_id, Some(run), EventBody::Sources { sources });
+            }
+            (Step::Take(which), _) => {
+                let offered = offered(&state);
+                if !offered.is_empty() {
+                    let (answer, index) = *which.get(&offered);
+                    add(conversation_id, Some(answer), EventBody::ActionTaken { index });
+                }
+            }
+            (Step::Judge(which, verdict), _) => {
+                let proposed = proposed(&state);
+                if !proposed.is_empty() {
+                    let payload_id = which.get(&proposed).clone();
+                    let verdict = *verdict;
+                    let judged = EventBody::PayloadJudged { payload_id, verdict };
+                    add(conversation_id, None, judged);
+                }
             }
             (Step::Count(tokens), Some(run)) => {
                 add(conversation_id, Some(run), EventBody::Usage(used(*tokens)));
@@ -289,195 +381,4 @@ fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
         }
     }
     events
-}
-
-fn fold(mut state: Transcript, events: &[Event]) -> Transcript {
-    for event in events {
-        apply(&mut state, event).expect("no gap");
-    }
-    state
-}
-
-fn newest(whole: &Transcript, count: usize) -> Transcript {
-    let mut newest = whole.clone();
-    newest.keep_newest(count);
-    newest
-}
-
-/// What the server gives as the page before a message.
-fn older(whole: &Transcript, before: MessageId, count: usize) -> OlderMessages {
-    let mut page = whole.clone();
-    page.active_leaf = whole.message(before).and_then(|message| message.parent_id);
-    let run = page.active_run();
-    page.keep_newest(count);
-    page.messages.retain(|message| Some(message.id) != run);
-    OlderMessages {
-        before,
-        messages: page.messages,
-        earliest: page.earliest,
-        elsewhere: page.elsewhere,
-    }
-}
-
-proptest! {
-    /// A snapshot at any position, sent as JSON, and then the log from any earlier position on: the same as
-    /// having seen everything once.
-    #[test]
-    fn a_snapshot_and_a_replay_that_overlaps_it_are_the_same_as_the_whole(
-        steps in steps(), at in any::<prop::sample::Index>(), from in any::<prop::sample::Index>(),
-    ) {
-        let conversation_id = ConversationId::new();
-        let events = log(conversation_id, &steps);
-        let whole = fold(Transcript::new(conversation_id), &events);
-        let at = at.index(events.len() + 1);
-        let from = from.index(at + 1);
-        let mut snapshot = fold(Transcript::new(conversation_id), &events[..at]);
-        // The server stamps a snapshot with the log's end, whichever conversation that belongs to.
-        snapshot.as_of = Position(at as u64);
-        let json = serde_json::to_string(&snapshot).unwrap();
-        let caught_up = fold(serde_json::from_str(&json).unwrap(), &events[from..]);
-        prop_assert_eq!(caught_up.messages, whole.messages);
-        prop_assert_eq!((caught_up.title, caught_up.active_leaf), (whole.title, whole.active_leaf));
-    }
-
-    /// A page at any position, all events after it (and a page again where they show that something is not here), and then
-    /// the older pages: the same branch, with the same choices, as having seen everything.
-    #[test]
-    fn pages_make_the_whole(
-        steps in steps(), at in any::<prop::sample::Index>(), size in 1usize..6,
-    ) {
-        let conversation_id = ConversationId::new();
-        let events = log(conversation_id, &steps);
-        let mut whole = Transcript::new(conversation_id);
-        let at = at.index(events.len() + 1);
-        let mut state = None;
-        for (index, event) in events.iter().enumerate() {
-            apply(&mut whole, event).expect("no gap");
-            if let Some(state) = &mut state && apply(state, event).is_err() {
-                *state = newest(&whole, size);
-            }
-            if index + 1 == at {
-                state = Some(newest(&whole, size));
-            }
-        }
-        let mut state = state.unwrap_or_else(|| newest(&whole, size));
-        prop_assert_eq!(newest(&state, 1), newest(&whole, 1));
-        prop_assert_eq!(state.active_run(), whole.active_run());
-        while let Some(before) = state.earliest {
-            let older = older(&whole, before, size);
-            state.prepend(older.clone());
-            prop_assert_ne!(state.earliest, Some(before));
-            let once = state.clone();
-            state.prepend(older);
-            prop_assert_eq!(&state, &once, "a page that comes twice is taken once");
-        }
-        prop_assert_eq!(state.branch(), whole.branch());
-        for answer in whole.branch().into_iter().filter(|message| message.assistant().is_some()) {
-            prop_assert_eq!(state.siblings(answer), whole.siblings(answer));
-        }
-    }
-
-    /// Deltas may come again, joined or alone: nothing is doubled.
-    #[test]
-    fn joined_deltas_give_the_same_text(texts in prop::collection::vec("[a-zé🦀]{1,4}", 1..10), twice in any::<bool>()) {
-        let mut one_by_one = AssistantMessage::started("x/m");
-        let mut joined = one_by_one.clone();
-        let mut offset = 0;
-        for text in &texts {
-            let delta = EventBody::TextDelta { node: 0, part: 0, offset, text: text.clone() };
-            for _ in 0..=usize::from(twice) {
-                prop_assert!(apply_to_run(&mut one_by_one, &delta).is_some());
-            }
-            offset += text.len();
-        }
-        let whole = EventBody::TextDelta { node: 0, part: 0, offset: 0, text: texts.concat() };
-        apply_to_run(&mut joined, &whole);
-        prop_assert_eq!(&one_by_one, &joined);
-        apply_to_run(&mut one_by_one, &whole);
-        prop_assert_eq!(one_by_one, joined);
-    }
-
-    /// What is left out is noticed with the next delta of the same part, and the state stays as it was.
-    #[test]
-    fn a_missing_delta_is_a_gap(texts in prop::collection::vec("[a-z]{1,4}", 3..10), lost in any::<prop::sample::Index>()) {
-        let steps: Vec<Step> = [Step::Ask("q".into())].into_iter().chain(texts.into_iter().map(Step::Say)).collect();
-        let conversation_id = ConversationId::new();
-        let events = log(conversation_id, &steps);
-        let lost = 2 + lost.index(events.len() - 3);
-        let mut state = fold(Transcript::new(conversation_id), &events[..lost]);
-        let before = state.clone();
-        prop_assert_eq!(apply(&mut state, &events[lost + 1]), Err(Gap(events[lost + 1].position)));
-        prop_assert_eq!(state, before);
-    }
-}
-
-#[test]
-fn after_its_last_event_a_run_does_not_change() {
-    let conversation_id = ConversationId::new();
-    let events = log(
-        conversation_id,
-        &[
-            Step::Ask("q".into()),
-            Step::Say("half".into()),
-            Step::End(RunStatus::Stopped),
-        ],
-    );
-    let ended = fold(Transcript::new(conversation_id), &events);
-    let run = ended.active_leaf.unwrap();
-    let late = [
-        EventBody::TextDelta {
-            node: 0,
-            part: 0,
-            offset: 4,
-            text: " more".into(),
-        },
-        EventBody::Complete {
-            ended_at: Timestamp(9),
-            worked_ms: 0,
-        },
-    ];
-    let mut state = ended.clone();
-    for (n, body) in late.into_iter().enumerate() {
-        let position = Position(100 + n as u64);
-        let event = Event {
-            position,
-            conversation_id,
-            message_id: Some(run),
-            body,
-        };
-        assert_eq!(apply(&mut state, &event), Ok(Touched::Nothing));
-    }
-    assert_eq!(state.messages, ended.messages);
-}
-
-#[test]
-fn the_branch_that_is_shown_ends_with_the_active_leaf() {
-    let conversation_id = ConversationId::new();
-    let end = || Step::End(RunStatus::Complete);
-    let events = log(
-        conversation_id,
-        &[
-            Step::Ask("q".into()),
-            Step::Say("one".into()),
-            end(),
-            Step::AnswerAgain,
-            Step::Say("two".into()),
-            end(),
-        ],
-    );
-    let state = fold(Transcript::new(conversation_id), &events);
-    let shown = |state: &Transcript| -> Vec<String> {
-        let text = |message: &&Message| match &message.body {
-            MessageBody::User { text, .. } => text.clone(),
-            MessageBody::Assistant(assistant) => assistant.text(),
-        };
-        state.branch().iter().map(text).collect()
-    };
-    assert_eq!(shown(&state), ["q", "two"]);
-    let answer = state.message(state.active_leaf.unwrap()).unwrap();
-    let siblings = state.siblings(answer);
-    assert_eq!(siblings.len(), 2);
-    let mut other = state.clone();
-    other.active_leaf = Some(siblings[0]);
-    assert_eq!(shown(&other), ["q", "one"]);
 }

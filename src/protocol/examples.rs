@@ -1,0 +1,250 @@
+//! One event of every kind, for the tests that hold something true of all of them.
+
+use super::*;
+
+/// `kinds! { pattern => [examples], }`: a kind of which there is none does not compile, and an example that stands with
+/// another kind fails.
+macro_rules! kinds {
+    ($($kind:pat => [$($example:expr),+ $(,)?],)*) => {
+        /// One event of every kind at least, each with all that it can have.
+        pub fn of_every_kind() -> Vec<EventBody> {
+            let mut all = Vec::new();
+            $(
+                let examples = [$($example),+];
+                assert!(examples.iter().all(|example| matches!(example, $kind)), "{examples:?}");
+                all.extend(examples);
+            )*
+            all
+        }
+
+        const _: fn(&EventBody) = |body| match body {
+            $($kind => {})*
+        };
+    };
+}
+
+kinds! {
+    EventBody::ConversationCreated { .. } => [EventBody::ConversationCreated { title: text(), created_at: AT }],
+    EventBody::ConversationRenamed { .. } => [EventBody::ConversationRenamed { title: text() }],
+    EventBody::ModelChosen { .. } => [EventBody::ModelChosen { model: text() }],
+    EventBody::ParametersChosen { .. } => [
+        EventBody::ParametersChosen { parameters: parameters() },
+        EventBody::ParametersChosen { parameters: Parameters::default() },
+    ],
+    EventBody::ConversationRead => [EventBody::ConversationRead],
+    EventBody::ConversationDeleted => [EventBody::ConversationDeleted],
+    EventBody::LeafSelected { .. } => [EventBody::LeafSelected { leaf_id: MessageId::new() }],
+    EventBody::UserMessageSaved { .. } => [
+        saved(None, Interaction::TextInput),
+        saved(Some(MessageId::new()), Interaction::ValueSelected),
+        saved(None, pressed(None)),
+        saved(None, pressed(Some(r#"{"a": "\""}"#))),
+    ],
+    EventBody::RunStarted { .. } => [EventBody::RunStarted {
+        parent_id: MessageId::new(),
+        model: text(),
+        created_at: AT,
+    }],
+    EventBody::RunContinued { .. } => [EventBody::RunContinued { created_at: AT }],
+    EventBody::Status { .. } => [EventBody::Status { message: text() }],
+    EventBody::Thinking { .. } => [EventBody::Thinking { node: 0, part: 1, offset: 2, text: text() }],
+    EventBody::TextDelta { .. } => [EventBody::TextDelta { node: 0, part: 1, offset: 2, text: text() }],
+    EventBody::ApprovalRequested(_) => [
+        EventBody::ApprovalRequested(asked_call(None)),
+        EventBody::ApprovalRequested(asked_call(Some(text()))),
+    ],
+    EventBody::ApprovalAnswered { .. } => [EventBody::ApprovalAnswered {
+        index: 2,
+        tool_use_id: text(),
+        allowed: true,
+    }],
+    EventBody::ToolStart { .. } => [
+        EventBody::ToolStart { call: asked_call(None), started_at: AT },
+        EventBody::ToolStart { call: asked_call(Some(text())), started_at: AT },
+    ],
+    EventBody::ToolProgress { .. } => [EventBody::ToolProgress {
+        index: 2,
+        tool_use_id: text(),
+        tool: text(),
+        progress: progress(),
+    }],
+    EventBody::ToolComplete { .. } => [
+        tool_complete(None, Vec::new()),
+        tool_complete(Some(payload()), vec![attachment()]),
+    ],
+    EventBody::Waiting { .. } => [EventBody::Waiting { worked_ms: 7 }],
+    EventBody::PayloadMade { .. } => [EventBody::PayloadMade { node: 0, part: 1, payload: payload() }],
+    EventBody::SuggestedValues { .. } => [EventBody::SuggestedValues {
+        values: vec![SuggestedValue { label: text(), value: text() }],
+    }],
+    EventBody::SuggestedActions { .. } => [EventBody::SuggestedActions {
+        actions: vec![action(None), action(Some(r#"{"a": 0.5}"#.into()))],
+    }],
+    EventBody::ActionTaken { .. } => [EventBody::ActionTaken { index: 1 }],
+    EventBody::PayloadJudged { .. } => [
+        EventBody::PayloadJudged { payload_id: text(), verdict: Verdict::Accepted },
+        EventBody::PayloadJudged { payload_id: text(), verdict: Verdict::Rejected },
+    ],
+    EventBody::Sources { .. } => [EventBody::Sources { sources: vec![source()] }],
+    EventBody::Usage(_) => [
+        EventBody::Usage(usage()),
+        EventBody::Usage(Usage { estimated: false, window: None, ..usage() }),
+    ],
+    EventBody::LiteratureChanged { .. } => [EventBody::LiteratureChanged {
+        change: Json::or_string(r#"{"article_removed":"11"}"#),
+    }],
+    EventBody::Complete { .. } => [EventBody::Complete { ended_at: AT, worked_ms: 1 }],
+    EventBody::Cancelled { .. } => [EventBody::Cancelled { ended_at: AT, worked_ms: 2 }],
+    EventBody::Error { .. } => [EventBody::Error {
+        status: RunStatus::Failed,
+        error: RunError { code: text(), message: text(), hint: String::new() },
+        message: text(),
+        ended_at: AT,
+        worked_ms: 3,
+    }],
+    EventBody::SettingsChanged => [EventBody::SettingsChanged],
+    EventBody::Empty => [EventBody::Empty],
+}
+
+const AT: Timestamp = Timestamp(1);
+
+fn text() -> String {
+    "text".into()
+}
+
+/// The event of a user's log, as the server writes it: with the conversation and the run that it belongs to.
+pub fn logged(body: EventBody) -> Event {
+    let conversation_id = match body {
+        EventBody::SettingsChanged | EventBody::LiteratureChanged { .. } => ConversationId::NONE,
+        _ => ConversationId::new(),
+    };
+    let is_of_run = !matches!(
+        body,
+        EventBody::ConversationCreated { .. }
+            | EventBody::ConversationRenamed { .. }
+            | EventBody::ModelChosen { .. }
+            | EventBody::ParametersChosen { .. }
+            | EventBody::ConversationRead
+            | EventBody::ConversationDeleted
+            | EventBody::LeafSelected { .. }
+            | EventBody::PayloadJudged { .. }
+            | EventBody::LiteratureChanged { .. }
+            | EventBody::SettingsChanged
+            | EventBody::Empty
+    );
+    Event {
+        position: Position(7),
+        conversation_id,
+        message_id: is_of_run.then(MessageId::new),
+        body,
+    }
+}
+
+fn saved(parent_id: Option<MessageId>, interaction: Interaction) -> EventBody {
+    EventBody::UserMessageSaved {
+        user_message_id: MessageId::new(),
+        expected_assistant_message_id: MessageId::new(),
+        parent_id,
+        text: text(),
+        interaction,
+        created_at: AT,
+    }
+}
+
+fn tool_complete(payload: Option<PayloadRef>, attachments: Vec<Attachment>) -> EventBody {
+    EventBody::ToolComplete {
+        index: 2,
+        tool_use_id: text(),
+        tool: text(),
+        label: text(),
+        status: ToolStatus::Failed,
+        output: text(),
+        payload,
+        attachments,
+        ended_at: AT,
+    }
+}
+
+pub fn asked_call(detail: Option<String>) -> AskedCall {
+    AskedCall {
+        node: 0,
+        part: 1,
+        index: 2,
+        tool_use_id: "1".into(),
+        tool: "tool".into(),
+        input: Json::or_string(r#"{"a": [0.5, "}"]}"#),
+        label: "Doing".into(),
+        detail,
+    }
+}
+
+pub fn progress() -> ToolProgress {
+    ToolProgress {
+        stage: "searching".into(),
+        message: "Found 15 articles".into(),
+        progress: Some(Fraction::of(1, 3)),
+        data: Some(Json::or_string("[1.5]")),
+    }
+}
+
+pub fn attachment() -> Attachment {
+    Attachment {
+        id: AttachmentId::new(),
+        name: "map.png".into(),
+        media_type: "image/png".into(),
+        bytes: 70,
+    }
+}
+
+pub fn payload() -> PayloadRef {
+    PayloadRef {
+        payload_id: "abc12345".into(),
+        kind: "table".into(),
+        summary: "Table (3)".into(),
+    }
+}
+
+pub fn source() -> Source {
+    Source {
+        number: 2,
+        title: "title".into(),
+        url: "https://example.org".into(),
+    }
+}
+
+pub fn usage() -> Usage {
+    Usage {
+        input_tokens: 10,
+        output_tokens: 2,
+        estimated: true,
+        estimate: 9,
+        window: Some(100),
+    }
+}
+
+pub fn pressed(data: Option<&str>) -> Interaction {
+    Interaction::ActionExecuted {
+        action: "save".into(),
+        data: data.map(Into::into),
+    }
+}
+
+fn action(data: Option<String>) -> SuggestedAction {
+    SuggestedAction {
+        label: text(),
+        action: text(),
+        handler: ActionHandler::Client,
+        taken: data.is_some(),
+        data,
+        style: ActionStyle::Warning,
+    }
+}
+
+fn parameters() -> Parameters {
+    let asked = AskedParameters {
+        temperature: "0.7".into(),
+        thinking_level: "low".into(),
+        max_completion_tokens: "1000".into(),
+    };
+    Parameters::read(&asked).expect("they can be")
+}

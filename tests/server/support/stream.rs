@@ -1,0 +1,105 @@
+//! A client that reads event streams.
+
+use std::collections::VecDeque;
+
+use parlor::protocol::sse::{Decoder, Frame};
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+
+use super::SOON;
+use crate::openapi;
+
+/// An event stream that is being read.
+pub struct Stream {
+    response: reqwest::Response,
+    decoder: Decoder,
+    frames: VecDeque<Frame>,
+}
+
+impl Stream {
+    /// The stream that a request is answered with.
+    pub async fn of(request: reqwest::RequestBuilder) -> Self {
+        let response = request.send().await.expect("an answer");
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self {
+            response,
+            decoder: Decoder::new(1 << 20),
+            frames: Default::default(),
+        }
+    }
+
+    /// The next event, with its id as `id`; `None` at the stream's end.
+    pub async fn next(&mut self) -> Option<Value> {
+        // Comments, which come however little happens, are nothing that is waited for.
+        let soon = Instant::now() + SOON;
+        while self.frames.is_empty() {
+            let chunk = timeout_at(soon, self.response.chunk())
+                .await
+                .expect("something comes");
+            let chunk = chunk.expect("the stream is whole")?;
+            let mut frames = Vec::new();
+            self.decoder
+                .push(&chunk, &mut frames)
+                .expect("no frame is too long");
+            self.frames.extend(frames);
+        }
+        let frame = self.frames.pop_front()?;
+        assert_eq!(
+            frame.event, None,
+            "frames are told apart by their data's type alone"
+        );
+        let event: Value = serde_json::from_str(&frame.data).expect("JSON");
+        assert_eq!(
+            frame.id,
+            event.get("position").map(Value::to_string),
+            "the id is the position"
+        );
+        openapi::check_event(&event);
+        Some(event)
+    }
+
+    /// The next event of a type; others are passed over.
+    pub async fn until(&mut self, kind: &str) -> Value {
+        loop {
+            let event = self
+                .next()
+                .await
+                .unwrap_or_else(|| panic!("the stream ended before {kind}"));
+            if event["type"] == kind {
+                return event;
+            }
+        }
+    }
+
+    /// Everything to the end.
+    pub async fn rest(mut self) -> Vec<Value> {
+        let mut events = Vec::new();
+        while let Some(event) = self.next().await {
+            events.push(event);
+        }
+        events
+    }
+}
+
+/// The types of events, with repeats of deltas left out, and what each call of the model came to.
+pub fn types(events: &[Value]) -> Vec<&str> {
+    let mut types: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
+    types.retain(|kind| *kind != "usage");
+    types.dedup();
+    types
+}
+
+/// What the deltas of a type add up to; checks that none is missing or doubled.
+pub fn text(events: &[Value], kind: &str) -> String {
+    let mut text = String::new();
+    for event in events.iter().filter(|event| event["type"] == kind) {
+        assert_eq!(
+            event["offset"],
+            text.len(),
+            "a delta is missing or doubled: {event}"
+        );
+        text += event["text"].as_str().expect("a text");
+    }
+    text
+}
