@@ -14,12 +14,12 @@ const fact = (chat: Chat, name: string) => dialog(chat).getByRole('term').filter
 const VALUES = 'SUGGESTED_VALUES: [{"label": "More", "value": "Tell me more"}]';
 
 /** A finished answer that used a tool. */
-async function answered(chat: Chat, upstream: Upstream): Promise<void> {
+async function answered(chat: Chat, upstream: Upstream, question = 'What time is it in Tokyo?'): Promise<void> {
   const tool_call = { id: 'call_1', name: 'current_time', arguments: '{"time_zone":"Asia/Tokyo"}' };
   await upstream.script({ steps: [{ think: 'They want the time.' }, { text: 'Let me see.' }, { tool_call }] });
   await upstream.script({ when: { tool_gave: 'UTC+09:00' }, steps: [{ text: 'It is late.\n' }, { text: VALUES }] });
   await chat.open();
-  await chat.begin('What time is it in Tokyo?');
+  await chat.begin(question);
   await chat.done();
 }
 
@@ -54,13 +54,14 @@ test('what was sent, what came back and what it took is there to be read', async
 
 test('it is copied as JSON, without the key', async ({ chat, context, page, upstream }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  await answered(chat, upstream);
+  await answered(chat, upstream, 'What does sk-test say?');
   await button(chat).click();
   await dialog(chat).getByRole('button', { name: 'Copy as JSON' }).click();
   await expect(dialog(chat).getByRole('button', { name: 'Copied' })).toBeVisible();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   const { model, calls, system_prompt } = JSON.parse(copied);
   expect([model, calls.length, typeof system_prompt]).toEqual(['openai/echo', 2, 'string']);
+  expect(copied).toContain('What does ••• say?');
   expect(copied).not.toContain('sk-test');
 });
 

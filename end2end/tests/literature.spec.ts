@@ -1,6 +1,7 @@
 /** The page Literature, and the tray beside it. */
 import { expectAccessible } from '../support/accessibility.ts';
 import { Literature } from '../support/literature.ts';
+import { painted } from '../support/painted.ts';
 import { placeArticles, pubmed, storms, tides } from '../support/pubmed.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { test as base, expect } from '../support/test.ts';
@@ -277,9 +278,24 @@ test.describe('on a phone', () => {
     await expect(literature.tray).toHaveCount(0);
     await expect(literature.entries).toHaveCount(2);
     await expectAccessible(page);
+  });
+
+  test('a page that is loaded again is not hidden by the chat that was open', async ({ literature, page }) => {
+    await literature.open('/literature?q=tides');
+    await expect(literature.tray).toBeVisible();
+    // The page follows what happens as soon as the browser has taken it over, and what was open is open then.
+    const takenOver = page.waitForRequest('**/api/events?*');
     await page.reload();
-    await expect(literature.entries).toHaveCount(2);
+    await takenOver;
+    await painted(page);
     await expect(literature.tray).toHaveCount(0);
+    await expect(page.locator('.stage')).not.toHaveAttribute('inert');
+    await expect(literature.entries).toHaveCount(2);
+    await literature.openTray.click();
+    await expect(literature.message).toBeFocused();
+    await page.setViewportSize({ width: 1280, height: 844 });
+    await page.reload();
+    await expect(literature.tray, 'where there is room for it, it is open again').toBeVisible();
   });
 
   test('what goes on in the full chat can be used there', async ({ literature, chat, page }) => {

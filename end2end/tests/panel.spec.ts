@@ -2,6 +2,7 @@
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
 import type { Chat } from '../support/chat.ts';
+import { painted } from '../support/painted.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { test as base, expect } from '../support/test.ts';
 import type { Upstream } from '../support/upstream.ts';
@@ -157,7 +158,8 @@ test('its edge makes it wider and narrower, and the width stays', async ({ chat,
   await page.keyboard.press('Home');
   await expect.poll(width).toBe(320);
   await page.keyboard.press('ArrowRight');
-  await expect.poll(width).toBe(320);
+  await painted(page);
+  expect(await width(), 'there is nothing narrower').toBe(320);
   await page.keyboard.press('End');
   await expect.poll(width).toBe(Number(await edge.getAttribute('aria-valuemax')));
 
@@ -165,9 +167,11 @@ test('its edge makes it wider and narrower, and the width stays', async ({ chat,
   await page.mouse.move(box!.x + box!.width / 2, 300);
   await page.mouse.down();
   await page.mouse.move(880, 300, { steps: 4 });
+  await expect.poll(width).toBe(400);
   await page.mouse.up();
   await page.mouse.move(700, 300);
-  await expect.poll(width).toBe(400);
+  await painted(page);
+  expect(await width(), 'it was let go').toBe(400);
   await chat.reload();
   await card(chat).click();
   await expect.poll(width).toBe(400);

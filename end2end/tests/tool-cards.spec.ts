@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { expectAccessible } from '../support/accessibility.ts';
 import { asksFor, desk } from '../support/desk.ts';
+import { painted } from '../support/painted.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
@@ -128,19 +129,28 @@ const CODE = 'fn main() {\n    let text = "hello"; // greets\n}\n';
 
 test('code has colours once it has ended, and what is selected in it stays selected', async ({ chat, page, upstream }) => {
   await upstream.script({
-    steps: [{ text: 'So:\n\n```rust\n' + CODE }, { gate: 'close' }, { text: '```\n\nThat is it.' }, { gate: 'rest' }, { text: ' Bye.' }],
+    steps: [
+      { text: '```js\nlet before;\n```\n\nSo:\n\n```rust\n' + CODE },
+      { gate: 'close' },
+      { text: '```\n\n```js\nlet after;\n```\n\nThat is it.' },
+      { gate: 'rest' },
+      { text: ' Bye.' },
+    ],
   });
   await chat.open();
   await chat.begin('Show me');
-  const code = chat.answers.locator('pre code');
+  const blocks = chat.answers.locator('pre code');
+  const code = blocks.nth(1);
   await expect(code).toContainText('greets');
+  await expect(blocks.first().locator('.hl-keyword'), 'what colours it is there').toHaveText('let');
   await expect(code.locator('[class^=hl-]')).toHaveCount(0);
   const selected = () => page.evaluate(() => getSelection()?.toString());
   await code.evaluate((code) => getSelection()?.selectAllChildren(code));
   expect(await selected()).toContain('fn main()');
   await upstream.open('close');
   await expect(chat.answers).toContainText('That is it.');
-  await upstream.reached('rest');
+  await expect(blocks.nth(2).locator('.hl-keyword'), 'what ended after it has colours').toHaveText('let');
+  await painted(page);
   expect(await selected()).toContain('fn main()');
   await expect(code.locator('[class^=hl-]')).toHaveCount(0);
   await page.evaluate(() => getSelection()?.empty());

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import type { Page } from '@playwright/test';
 import { EventStream } from '../support/events.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
@@ -21,7 +22,6 @@ test('a conversation can be read, and its address is enough', async ({ chat, pag
   await expect(chat.entry('A <question>')).toBeVisible();
   await chat.answers.getByText('Show details').click();
   await expect(chat.answers.getByText('A thought.')).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Regenerate' }), 'nothing is there that does nothing').toBeHidden();
 });
 
 test('messages can be sent with the form, and are answered', async ({ chat, page, parlor, upstream }) => {
@@ -113,13 +113,45 @@ test.describe('with a limit', () => {
   });
 });
 
-test('no button is there that does nothing', async ({ chat, page, parlor, upstream }) => {
-  await upstream.script({ steps: [{ text: '```\ncode\n```' }] });
-  const events = await (await EventStream.chat(parlor.url, { message: 'Show' })).rest();
-  for (const path of ['/', `/c/${events[0]!.conversation_id}`]) {
-    await page.goto(path);
+/** What can be pressed or filled in on a page, and has no effect without scripts: by its name. */
+const dead = (page: Page) =>
+  page.locator('a, button, input, select, textarea, summary, [role=button], [tabindex="0"]').evaluateAll((elements) => {
+    const works = (element: Element) => {
+      if (element instanceof HTMLAnchorElement) return element.href !== '';
+      if (element instanceof HTMLButtonElement) {
+        const opens = element.popoverTargetElement !== null;
+        return opens || (element.type === 'submit' && element.form !== null);
+      }
+      if (element.matches('input, select, textarea')) {
+        const { form, name } = element as HTMLInputElement;
+        return form !== null && name !== '' && form.querySelector('[type=submit]') !== null;
+      }
+      // What is larger than its place is scrolled with the keys.
+      const { overflowX, overflowY } = getComputedStyle(element);
+      return element.matches('details > summary:first-child') || /auto|scroll/.test(`${overflowX} ${overflowY}`);
+    };
+    const seen = elements.filter((element) => element.checkVisibility({ visibilityProperty: true }));
+    return seen.filter((element) => !works(element)).map((element) => element.getAttribute('aria-label') ?? element.outerHTML);
+  });
+
+test.describe('with tools', () => {
+  // Nothing is searched.
+  test.use({ settings: '[tools.web_search]\nprovider = "searxng"\nurl = "http://127.0.0.1:1"' });
+
+  test('nothing is there that does nothing', async ({ browserLog, chat, page, parlor, upstream }) => {
+    browserLog.allow(/status of 404/);
+    const offers = 'SUGGESTED_VALUES: [{"label": "More", "value": "Tell me more"}]';
+    await upstream.script({ steps: [{ think: 'Hm.' }, { text: `\`\`\`\ncode\n\`\`\`\n\n[A link](https://example.com)\n${offers}` }] });
+    const events = await (await EventStream.chat(parlor.url, { message: 'Show' })).rest();
+    for (const path of ['/', `/c/${events[0]!.conversation_id}`, '/literature', '/literature/saved', '/settings', '/nowhere']) {
+      await page.goto(path);
+      await expect(page.getByRole('link', { name: 'New chat' }).first()).toBeVisible();
+      expect(await dead(page), path).toEqual([]);
+    }
+    await page.goto(`/c/${events[0]!.conversation_id}`);
     await expect(chat.send).toBeVisible();
-    const dead = page.locator('button:not([type=submit]):not([popovertarget]):visible');
-    await expect(dead).toHaveCount(0);
-  }
+    for (const name of ['Search the web for the next message', /How the model answers/, 'Regenerate', 'Copy code', 'More', /^Context window/]) {
+      await expect(page.getByRole('button', { name })).toHaveCount(0);
+    }
+  });
 });
