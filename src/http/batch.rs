@@ -48,13 +48,6 @@ pub async fn start(
         Ok(message) => message?,
         Err(_) => found(&caller, run).await?,
     };
-    let is_broken_off = message
-        .assistant()
-        .is_some_and(|answer| answer.status == RunStatus::Interrupted);
-    // What broke it off was seen first.
-    if is_broken_off && caller.app.shutdown.is_cancelled() {
-        return Ok(stopping(started));
-    }
     respond(&caller, started, &message, with_diagnostics).await
 }
 

@@ -13,10 +13,13 @@ use parlor::{
     },
     tools::{self, AnyTool, ToolError, ToolResult, ToolSource, mcp::Servers},
 };
-use tokio::{task::yield_now, time::timeout};
+use tokio::time::{sleep, timeout};
 
 /// How long a test waits for what must come at once.
 const SOON: Duration = Duration::from_secs(30);
+
+/// How often a test looks whether what nobody tells it of has come.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// A server with the name `x`.
 struct Running(Servers);
@@ -45,14 +48,14 @@ impl Running {
     async fn tool(&self, name: &str) -> Arc<dyn AnyTool> {
         let name = format!("x_{name}");
         let listed = async {
-            self.0.settled().await;
+            // Not `settled`: that waits for the slowest of several servers.
             loop {
                 let tools = self.0.tools();
                 if let Some(tool) = tools.into_iter().find(|tool| tool.spec().name == name) {
                     return tool;
                 }
-                // It was added since, or the server is run again.
-                yield_now().await;
+                // Nobody is told when a server has listed it: look again.
+                sleep(LOOK_AGAIN).await;
             }
         };
         timeout(SOON, listed).await.expect("the tool is listed")
