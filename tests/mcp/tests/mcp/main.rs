@@ -45,13 +45,11 @@ impl Running {
     async fn tool(&self, name: &str) -> Arc<dyn AnyTool> {
         let name = format!("x_{name}");
         let listed = async {
-            self.0.settled().await;
             loop {
                 let tools = self.0.tools();
                 if let Some(tool) = tools.into_iter().find(|tool| tool.spec().name == name) {
                     return tool;
                 }
-                // It was added since, or the server is run again.
                 yield_now().await;
             }
         };
