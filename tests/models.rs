@@ -158,7 +158,11 @@ async fn a_server_that_is_started_later_is_found_and_the_tour_makes_room_for_it(
     time::advance(Duration::from_secs(4)).await;
     time::resume();
     // Who has an old one waits for the new one, but not for long.
-    let found = async { while ids(&models.list().await) != ["ollama/smol"] {} };
+    let found = async {
+        while ids(&models.list().await) != ["ollama/smol"] {
+            tokio::task::yield_now().await;
+        }
+    };
     time::timeout(Duration::from_secs(20), found).await.unwrap();
     assert_eq!(models.list().await.default.as_deref(), Some("ollama/smol"));
 }

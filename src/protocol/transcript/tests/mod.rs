@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use self::steps::{Step, log, steps, used};
 use super::*;
-use crate::protocol::{ConversationId, Timestamp, Usage};
+use crate::protocol::{ConversationId, Timestamp, Usage, Verdict};
 
 #[test]
 fn what_was_used_is_that_of_the_last_answer_and_the_window_that_of_the_chosen_model() {
@@ -32,6 +32,50 @@ fn fold(mut state: Transcript, events: &[Event]) -> Transcript {
         apply(&mut state, event).expect("no gap");
     }
     state
+}
+
+/// A snapshot at a position, sent as JSON, and then the log from an earlier position on.
+fn reloaded(conversation_id: ConversationId, events: &[Event], at: usize, from: usize) -> Transcript {
+    let mut snapshot = fold(Transcript::new(conversation_id), &events[..at]);
+    // The server stamps a snapshot with the log's end, whichever conversation that belongs to.
+    snapshot.as_of = Position(at as u64);
+    let json = serde_json::to_string(&snapshot).unwrap();
+    fold(serde_json::from_str(&json).unwrap(), &events[from..])
+}
+
+#[test]
+fn what_became_of_what_was_offered_is_known_however_it_is_loaded() {
+    let conversation_id = ConversationId::new();
+    let end = || Step::End(RunStatus::Complete);
+    let steps = [
+        Step::Ask("one".into()),
+        Step::Make("table".into()),
+        Step::Make("chart".into()),
+        Step::Offer(2),
+        Step::Cite(1),
+        end(),
+        Step::Take(1),
+        Step::Judge(1, Verdict::Accepted),
+        Step::Ask("two".into()),
+        Step::Judge(0, Verdict::Rejected),
+        end(),
+    ];
+    let events = log(conversation_id, &steps);
+    let whole = fold(Transcript::new(conversation_id), &events);
+    let verdicts: Vec<Verdict> = whole.verdicts.iter().map(|judged| judged.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Accepted, Verdict::Rejected]);
+    let answer = whole.messages[1].assistant().unwrap();
+    let taken: Vec<bool> = answer
+        .suggested_actions
+        .iter()
+        .map(|action| action.taken)
+        .collect();
+    assert_eq!((taken, answer.sources.len()), (vec![false, true], 1));
+    for at in 0..=events.len() {
+        for from in 0..=at {
+            assert_eq!(reloaded(conversation_id, &events, at, from), whole, "{at} {from}");
+        }
+    }
 }
 
 fn newest(whole: &Transcript, count: usize) -> Transcript {
@@ -67,11 +111,7 @@ proptest! {
         let whole = fold(Transcript::new(conversation_id), &events);
         let at = at.index(events.len() + 1);
         let from = from.index(at + 1);
-        let mut snapshot = fold(Transcript::new(conversation_id), &events[..at]);
-        // The server stamps a snapshot with the log's end, whichever conversation that belongs to.
-        snapshot.as_of = Position(at as u64);
-        let json = serde_json::to_string(&snapshot).unwrap();
-        let caught_up = fold(serde_json::from_str(&json).unwrap(), &events[from..]);
+        let caught_up = reloaded(conversation_id, &events, at, from);
         // The whole has seen nothing since the conversation's last event; the snapshot may be of later.
         let caught_up = Transcript { as_of: whole.as_of, ..caught_up };
         prop_assert_eq!(caught_up, whole);
