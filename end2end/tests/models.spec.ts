@@ -155,3 +155,30 @@ test.describe('with nothing at the address of the endpoint', () => {
     await expect(story).toBeHidden();
   });
 });
+
+test.describe('a model with a long name', () => {
+  const name = 'somebody/a-model-with-a-name-as-long-as-some-of-them-really-have:free';
+
+  for (const [place, viewport] of Object.entries({ phone: { width: 390, height: 844 }, desk: { width: 1280, height: 800 } })) {
+    test(`leaves room for all that can be pressed: ${place}`, async ({ chat, page, parlor, upstream }) => {
+      await page.setViewportSize(viewport);
+      await upstream.listModels(name, 'small');
+      await upstream.script({ steps: [{ text: 'Here.\nTABLE: {"columns": ["A"], "rows": [["1"], ["2"]]}\n' }] });
+      await parlor.restart();
+      await chat.open();
+      await chat.say('A table');
+      await chat.done();
+      if (place === 'desk') await expect(page.locator('#panel')).toBeVisible();
+      await expect(page.getByRole('button', { name: /^Context window/ })).toBeVisible();
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      expect(wide).toBe(0);
+      const box = (await page.locator('.composer-box').boundingBox())!;
+      for (const button of await page.locator('.composer-bar button:visible').all()) {
+        const { x, width } = (await button.boundingBox())!;
+        expect(x + width, (await button.getAttribute('aria-label')) ?? '').toBeLessThanOrEqual(box.x + box.width);
+        // Nothing lies over it.
+        await button.click({ trial: true });
+      }
+    });
+  }
+});

@@ -262,3 +262,17 @@ test.describe('without scripts', () => {
     await expect(page.getByRole('button', { name: 'Save' })).toBeHidden();
   });
 });
+
+test('a draft is as high as it was when one comes back from the settings', async ({ chat, page }) => {
+  await chat.open();
+  await chat.say('Hello');
+  await chat.done();
+  await chat.message.fill('one\ntwo\nthree');
+  const height = async () => (await chat.message.boundingBox())!.height;
+  const before = await height();
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await expect(chat.message).toBeHidden();
+  await page.getByRole('link', { name: 'Back' }).click();
+  await expect(chat.message).toHaveValue('one\ntwo\nthree');
+  await expect.poll(height).toBe(before);
+});

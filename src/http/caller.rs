@@ -227,7 +227,7 @@ impl From<ContextError> for ApiError {
             ContextError::TooLarge { .. } => ErrorCode::TooLarge,
             _ => ErrorCode::InvalidContext,
         };
-        Self::new(code, format!("{error} The message was not sent."))
+        Self::new(code, error.to_string())
     }
 }
 
@@ -241,8 +241,7 @@ impl From<StartError> for ApiError {
             StartError::TooLong { length, limit } => Self::new(
                 ErrorCode::TooLarge,
                 format!(
-                    "The message has {length} bytes; Parlor takes {limit} (setting limits.message_bytes). It was \
-                     not sent."
+                    "The message has {length} bytes; Parlor takes {limit} (setting limits.message_bytes)."
                 ),
             ),
             StartError::UnknownTool { name, offered } => {
@@ -252,14 +251,11 @@ impl From<StartError> for ApiError {
                 };
                 Self::new(
                     ErrorCode::UnknownTool,
-                    format!("There is no tool “{name}” to be used. {tools} The message was not sent."),
+                    format!("There is no tool “{name}” to be used. {tools}"),
                 )
             }
             StartError::Parameters(wrong) => invalid_parameters(&wrong),
-            StartError::ShuttingDown => Self::new(
-                ErrorCode::Unavailable,
-                "Parlor is being stopped. The message was not sent.",
-            ),
+            StartError::ShuttingDown => Self::new(ErrorCode::Unavailable, "Parlor is being stopped."),
             StartError::Context(error) => error.into(),
             StartError::Journal(error) => error.into(),
         }

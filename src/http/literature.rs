@@ -55,6 +55,17 @@ pub async fn open(caller: &Caller, address: &str) -> Result<Json, ApiError> {
     Ok(Json::or_string(&json))
 }
 
+/// What a tool's error says first is what happened. What it advises after that is for a model.
+fn for_a_person(error: &str) -> String {
+    let happened = error
+        .split_once(". ")
+        .map_or(error, |(first, _)| first)
+        .trim_end_matches('.');
+    format!(
+        "{happened}. Whoever runs this server finds out why in its log; where PubMed is, says the setting tools.pubmed.base_url."
+    )
+}
+
 impl From<LiteratureError> for ApiError {
     fn from(error: LiteratureError) -> Self {
         let code = match error {
@@ -69,7 +80,10 @@ impl From<LiteratureError> for ApiError {
             LiteratureError::NoArticle(_) | LiteratureError::NoStream => ErrorCode::NotFound,
             LiteratureError::TooLong { .. } => ErrorCode::TooLarge,
             LiteratureError::Query | LiteratureError::Nameless => ErrorCode::BadRequest,
-            LiteratureError::Off | LiteratureError::Pubmed(_) => ErrorCode::Unavailable,
+            LiteratureError::Pubmed(error) => {
+                return Self::new(ErrorCode::Unavailable, for_a_person(&error.0));
+            }
+            LiteratureError::Off => ErrorCode::Unavailable,
         };
         Self::new(code, error.to_string())
     }

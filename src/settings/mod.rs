@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, fmt, net::SocketAddr, ops::RangeInclusive, path::PathBuf, time::Duration};
 
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 
 pub use self::{
     allowed_hosts::{AllowedHosts, BadHost},
@@ -46,7 +46,7 @@ const MOST_ITERATIONS: usize = 1000;
 
 /// Everything that can be set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Settings {
     pub server: Server,
     pub models: Models,
@@ -61,6 +61,8 @@ pub struct Settings {
     pub limits: Limits,
     pub timeouts: Timeouts,
     pub log: Log,
+    /// What Leptos has in the same file.
+    pub package: IgnoredAny,
 }
 
 /// Where Parlor listens and keeps its data.

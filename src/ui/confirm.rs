@@ -1,5 +1,7 @@
 //! Asking before something is gone for good.
 
+use std::sync::Arc;
+
 use leptos::{html, prelude::*};
 
 use super::{browser, erase::Erase};
@@ -11,8 +13,9 @@ pub struct Question {
     pub text: String,
     /// What is pressed to do it.
     pub button: &'static str,
-    /// Does it. The focus is back where it was by then, perhaps on what goes away with it.
-    pub act: Callback<()>,
+    /// Does it. The focus is back where it was by then, perhaps on what goes away with it. No `Callback`: that would go with what
+    /// asks, which another tab may take away while the person thinks.
+    pub act: Arc<dyn Fn() + Send + Sync>,
 }
 
 /// The one question of a part of the page.
@@ -43,7 +46,7 @@ impl Confirm {
             asked.set(None);
             if let (true, Some(question)) = (confirmed.get_value(), question) {
                 confirmed.set_value(false);
-                question.act.run(());
+                (question.act)();
             }
         };
         let title = move || asked.with(|asked| asked.as_ref().map(|question| question.title.clone()));

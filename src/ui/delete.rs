@@ -1,5 +1,7 @@
 //! Asking before a conversation is deleted.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 
 use super::{
@@ -31,9 +33,9 @@ impl Deletion {
         let live = self.live;
         self.confirm.ask(Question {
             title: "Delete this conversation?".into(),
-            text: [title, " and all of its messages will be gone for good."].concat(),
+            text: ["“", title, "” and all of its messages will be gone for good."].concat(),
             button: "Delete",
-            act: Callback::new(move |()| {
+            act: Arc::new(move || {
                 let next = neighbour(live, id);
                 live.delete(id);
                 browser::focus_selector(&next);

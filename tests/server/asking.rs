@@ -222,7 +222,7 @@ async fn a_tool_that_is_not_there_can_not_be_forced_and_those_that_are_there_are
     assert_eq!(problem["code"], "unknown_tool");
     assert_eq!(
         problem["detail"],
-        "There is no tool “taste” to be used. The tools are: look, listen. The message was not sent."
+        "There is no tool “taste” to be used. The tools are: look, listen."
     );
     assert_eq!(calls(&upstream), Vec::<Value>::new());
 }

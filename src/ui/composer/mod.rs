@@ -40,7 +40,12 @@ pub fn Composer() -> impl IntoView {
         let Some(area) = area.get_untracked() else { return };
         let place = live.place.get_untracked();
         let text = area.value().trim().to_owned();
-        if text.is_empty() || busy.get_untracked() || !place.is_chat() {
+        if text.is_empty() || !place.is_chat() {
+            return;
+        }
+        if busy.get_untracked() {
+            live.toasts
+                .say("The answer is still being written. Stop it, or send this when it is done.");
             return;
         }
         // It is kept as what is being sent before it is no draft any more.
@@ -148,8 +153,10 @@ fn keep_draft(live: Live, area: NodeRef<html::Textarea>) {
             }
         }
         browser::fit_height(&area);
+        let shown = area.clone();
+        // Where there was nobody to write to, the box is still hidden now.
+        browser::next_frame(move || browser::fit_height(&shown));
         if before != Some(place) && use_tray().is_asked_for() {
-            // A frame later: where there was nobody to write to, the box is still hidden now.
             browser::next_frame(move || browser::focus_to_write(&area));
         }
         place

@@ -1,6 +1,6 @@
 //! What the assistant remembers of the person. What it remembers meanwhile appears by itself.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, sync::Arc};
 
 use leptos::prelude::*;
 
@@ -48,7 +48,7 @@ pub fn section(settings: Settings, confirm: Confirm) -> AnyView {
             title: "Forget everything?".into(),
             text: "All that the assistant remembers about you will be gone for good.".into(),
             button: "Forget everything",
-            act: Callback::new(move |()| {
+            act: Arc::new(move || {
                 memories.forget_all();
                 browser::focus_selector("#settings-memories");
             }),

@@ -1,5 +1,7 @@
 //! API tokens: with one, another program uses Parlor as the person. A new one is shown once.
 
+use std::sync::Arc;
+
 use leptos::{ev, html, prelude::*, task::spawn_local};
 
 use super::{heading, state::Settings};
@@ -142,7 +144,7 @@ fn row(settings: Settings, confirm: Confirm, token: ApiToken) -> AnyView {
             title: title.clone(),
             text: "Whatever uses this token is shut out at once. That can’t be undone.".into(),
             button: "Revoke",
-            act: Callback::new(move |()| {
+            act: Arc::new(move || {
                 revoke(settings, id);
                 browser::focus_selector("#settings-tokens");
             }),

@@ -1,5 +1,7 @@
 //! The actions that an answer suggests, as buttons. The code comes with that of the other things that an answer offers.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 
 use crate::{
@@ -55,7 +57,7 @@ pub fn buttons(
                 text: "This may not be possible to undo. The model has suggested it: make sure that you want it."
                     .into(),
                 button: "Go ahead",
-                act: Callback::new(move |()| perform.run((index, action.clone()))),
+                act: Arc::new(move || perform.run((index, action.clone()))),
             });
         } else {
             perform.run((index, action));
