@@ -18,7 +18,7 @@ test('what is sent while the conversation is still loading goes to the model tha
   await chat.message.fill('Third');
   await chat.message.press('Enter');
   await expect(chat.message, 'one at a time').toHaveValue('Third');
-  await expect(page.getByText('The answer is still being written.')).toBeVisible();
+  await expect(page.getByText('Stop it, or send this when it is done.')).toBeVisible();
   await expect.poll(() => upstream.asked()).toHaveLength(2);
   loaded();
   await expect(chat.questions).toHaveText([/First/, /Second/]);
