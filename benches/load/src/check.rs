@@ -5,6 +5,9 @@ use std::{borrow::Cow, time::Instant};
 
 use serde::{Deserialize, Serialize};
 
+/// The digits of a stamp: microseconds since 1970, until 2286.
+const STAMP_DIGITS: usize = 16;
+
 /// What must not happen. All of it stays 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Faults {
@@ -210,12 +213,23 @@ impl Checker {
     }
 
     fn read_tokens(&mut self, now: u64) {
-        while let Some(length) = self.text[self.read..].find(' ') {
-            let token = &self.text[self.read..self.read + length];
-            let parsed = token
+        loop {
+            let rest = &self.text[self.read..];
+            let text = rest.trim_start_matches(' ');
+            // The white space behind a token comes with what follows it: no page shows it before.
+            let space = text.find(' ');
+            let whole = text.find('@').map(|at| at + 1 + STAMP_DIGITS);
+            let length = match (space, whole) {
+                (Some(space), whole) => space.min(whole.unwrap_or(space)),
+                (None, Some(whole)) if whole <= text.len() => whole,
+                (None, _) => return,
+            };
+            let parsed = text
+                .get(..length)
+                .unwrap_or_default()
                 .split_once('@')
                 .and_then(|(number, stamp)| number.parse().ok().zip(stamp.parse().ok()));
-            self.read += length + 1;
+            self.read += rest.len() - text.len() + length;
             match parsed {
                 Some((number, stamp)) => self.token(number, stamp, now),
                 None => self.complain("a token is damaged"),
