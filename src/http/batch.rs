@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde::Serialize;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::{
     AppState, Caller,
@@ -29,6 +29,9 @@ use crate::{
     },
 };
 
+/// How long it may take to read how a run has ended when Parlor stops: shorter than connections are kept.
+const LAST_LOOK: Duration = Duration::from_millis(500);
+
 /// Saves the message, starts the run and waits for its end.
 pub async fn start(
     caller: Caller,
@@ -42,13 +45,19 @@ pub async fn start(
         biased;
         () = caller.app.tokens.ended(caller.access.clone()) => return Err(shut_out(run).into()),
         waited = timeout(patience, settled(&caller, run)) => waited,
-        () = caller.app.shutdown.cancelled() => return Ok(stopping(started)),
+        () = stopped(&caller) => return Ok(stopping(started)),
     };
     let message = match waited {
         Ok(message) => message?,
         Err(_) => found(&caller, run).await?,
     };
     respond(&caller, started, &message, with_diagnostics).await
+}
+
+/// Parlor stops. The runs were ended before that, and who waits for one is to hear of it.
+async fn stopped(caller: &Caller) {
+    caller.app.shutdown.cancelled().await;
+    sleep(LAST_LOOK).await;
 }
 
 /// Waits until nothing more comes of a run by itself: it has ended, or a person is asked.
