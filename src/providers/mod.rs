@@ -174,7 +174,7 @@ pub enum ModelErrorKind {
 }
 
 /// What a call sends, and where to.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Sent {
     /// The endpoint's address without user info and query; empty if nothing leaves Parlor.
     pub address: String,

@@ -78,10 +78,10 @@ pub(super) struct Recorder {
 struct Call {
     id: CallId,
     model: String,
-    /// What was sent, until it is written down.
-    request: Option<Request>,
-    /// What was asked, until the server has taken it: it may refuse a part of it, and is asked without that then.
+    /// What was asked, until it is written down as the server has taken it: it may refuse a part, and is asked without that then.
     asked: Option<Asked>,
+    /// The server has begun to answer: it has taken what it was asked.
+    is_answered: bool,
     response: Response,
     /// When it was first made, and when last.
     begun: Instant,
@@ -96,8 +96,6 @@ struct Call {
 struct Asked {
     request: ModelRequest,
     started_at: Timestamp,
-    /// What that came to when it was written down.
-    sent: Sent,
     /// What the call before has sent.
     known: Known,
 }
@@ -124,7 +122,7 @@ impl Recorder {
         }
     }
 
-    /// The model is called.
+    /// The model is called. What it is sent is put together when it is written down: nobody waits for that before the first token.
     pub async fn calls(&mut self, request: &ModelRequest) {
         let now = Instant::now();
         if mem::take(&mut self.again)
@@ -143,21 +141,17 @@ impl Recorder {
             self.since_whole = 0;
         }
         self.since_whole += 1;
-        let mut asked = Asked {
-            request: request.clone(),
-            started_at: clock::now(),
-            sent: Sent::default(),
-            known: mem::take(&mut self.known),
-        };
         let mut response = Response::awaited();
         response.events = mem::take(&mut self.before);
-        asked.sent = self.sends(request);
-        let written = self.written(&asked);
         self.call = Some(Call {
             id: CallId::new(),
             model: request.model.clone(),
-            request: Some(written),
-            asked: Some(asked),
+            asked: Some(Asked {
+                request: request.clone(),
+                started_at: clock::now(),
+                known: mem::take(&mut self.known),
+            }),
+            is_answered: false,
             response,
             begun: now,
             made: now,
@@ -175,38 +169,23 @@ impl Recorder {
         }
     }
 
-    /// It as it is written down.
-    fn written(&mut self, asked: &Asked) -> Request {
+    /// What was sent, if that is to be written down. It is once more if it may have changed since.
+    fn request(&mut self) -> Option<Request> {
+        let asked = self.call.as_mut()?.asked.take()?;
         let mut known = asked.known.clone();
-        let sent = asked.sent.clone();
-        let written = Request::of(sent, &mut known, &self.terms.secrets, self.terms.bytes);
+        let sent = self.sends(&asked.request);
+        let sent = Request::of(sent, &mut known, &self.terms.secrets, self.terms.bytes);
         self.known = known;
-        Request {
+        let request = Request {
             started_at: asked.started_at,
             model: asked.request.model.clone(),
             max_iterations: self.terms.max_iterations,
             purpose: self.purpose,
-            ..written
-        }
-    }
-
-    /// The server has answered: if it had refused a part of what it was asked, and was asked without, that is what was sent.
-    fn was_answered(&mut self, input: &Input) {
-        let asked = self.call.as_mut().and_then(|call| call.asked.take());
-        let Some(mut asked) = asked else { return };
-        let sent = self.sends(&asked.request);
-        let is_other = sent != asked.sent;
-        asked.sent = sent;
-        let written = is_other.then(|| self.written(&asked));
-        let Some(call) = &mut self.call else { return };
-        if written.is_some() {
-            call.request = written;
-            call.due = true;
-        }
-        // It may be asked once more.
-        if let Input::Failed(_) = input {
-            call.asked = Some(asked);
-        }
+            ..sent
+        };
+        let call = self.call.as_mut()?;
+        call.asked = (!call.is_answered).then_some(asked);
+        Some(request)
     }
 
     /// The call that failed will be made again.
@@ -216,11 +195,9 @@ impl Recorder {
 
     /// Something has happened to the run.
     pub fn heard(&mut self, input: &Input) {
-        if let Input::Model(_) | Input::Failed(_) | Input::BrokeOff = input {
-            self.was_answered(input);
-        }
         let most = self.terms.bytes + self.terms.secrets.margin();
         let Some(call) = &mut self.call else { return };
+        call.is_answered |= matches!(input, Input::Model(_));
         match input {
             Input::Model(ModelEvent::Usage(usage)) => call.costs(usage, &self.terms.prices),
             Input::Model(ModelEvent::Finished(reason)) => {
@@ -266,10 +243,10 @@ impl Recorder {
     }
 
     async fn write(&mut self) {
+        let request = self.request().map(|request| serde_json::to_string(&request));
         let Some(call) = &mut self.call else { return };
         call.due = false;
         let response = call.response.kept(&self.terms.secrets, self.terms.bytes);
-        let request = call.request.take().map(|request| serde_json::to_string(&request));
         let (Ok(request), Ok(response)) = (request.transpose(), serde_json::to_string(&response)) else {
             tracing::error!(run = %self.run.message_id, "a call could not be written down");
             return;
