@@ -165,16 +165,7 @@ async fn what_was_forced_is_forced_again_when_the_message_is_answered_once_more(
     let (_folder, upstream, parlor) = looking().await;
     let body = json!({ "message": "Hi", "model": "test/any", "force_tools": ["look"] });
     let events = parlor.chat(&body).await.rest().await;
-    let again = json!({ "intent": {
-        "intent_id": Uuid::now_v7(), "conversation_id": events[0]["conversation_id"], "message_id": events[0]["message_id"],
-    } });
-    let started = json(parlor.post("/rpc/regenerate", &again).send().await.unwrap()).await;
-    let run = id(&started, "assistant_message_id");
-    parlor
-        .follow(&format!("/api/runs/{run}/events"))
-        .await
-        .rest()
-        .await;
+    parlor.regenerate(&events).await;
     let forced = json!({"type": "function", "function": {"name": "look"}});
     let choices: Vec<Value> = calls(&upstream)
         .iter()

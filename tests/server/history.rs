@@ -377,16 +377,22 @@ async fn a_summary_takes_a_part_of_the_room_and_no_more() {
     assert!(estimate(&sent) < 1000, "{sent}");
 }
 
-#[tokio::test]
-async fn a_summary_that_could_not_be_had_is_not_asked_for_again_with_each_message() {
+/// A model that answers and does not summarise.
+async fn never_summarising(status: u16) -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let parlor = Parlor::start_with(folder.path(), &upstream, small).await;
     upstream.script(When::any(), Script::new().text("Fine.").done());
     upstream.script(
         When::user_contains("Person: "),
-        Script::new().status(400, json!({"error": {"message": "no"}}), &[]),
+        Script::new().status(status, json!({"error": {"message": "no"}}), &[]),
     );
+    (folder, upstream, parlor)
+}
+
+#[tokio::test]
+async fn a_summary_that_could_not_be_had_is_not_asked_for_again_with_each_message() {
+    let (_folder, upstream, parlor) = never_summarising(400).await;
     long_conversation(&parlor, 7).await;
     assert_eq!(summarising(&upstream).len(), 1);
     // Another conversation is another matter.
@@ -396,14 +402,7 @@ async fn a_summary_that_could_not_be_had_is_not_asked_for_again_with_each_messag
 
 #[tokio::test]
 async fn what_can_t_be_summarised_is_left_out_and_the_model_is_told() {
-    let folder = tempfile::tempdir().unwrap();
-    let upstream = Upstream::start().await;
-    let parlor = Parlor::start_with(folder.path(), &upstream, small).await;
-    upstream.script(When::any(), Script::new().text("Fine.").done());
-    upstream.script(
-        When::user_contains("Person: "),
-        Script::new().status(500, json!({"error": {"message": "no"}}), &[]),
-    );
+    let (_folder, upstream, parlor) = never_summarising(500).await;
     let mut conversation = None;
     for turn in 0..6 {
         let message = format!("turn {turn} {}", "word ".repeat(400));

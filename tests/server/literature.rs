@@ -143,16 +143,7 @@ async fn answering_once_more_tells_the_model_the_same_whatever_has_happened_sinc
     for program in ["esummary", "efetch", "esearch"] {
         upstream.page(format!("/eutils/{program}.fcgi"), Page::text("").status(500));
     }
-    let again = json!({ "intent": {
-        "intent_id": Uuid::now_v7(), "conversation_id": events[0]["conversation_id"], "message_id": events[0]["message_id"],
-    } });
-    let started = rpc(&parlor, "regenerate", &again).await;
-    let run = id(&started, "assistant_message_id");
-    parlor
-        .follow(&format!("/api/runs/{run}/events"))
-        .await
-        .rest()
-        .await;
+    parlor.regenerate(&events).await;
     assert_eq!(last_call(&upstream), before);
 }
 

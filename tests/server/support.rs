@@ -122,6 +122,21 @@ impl Parlor {
         self.chat(&turn).await.rest().await
     }
 
+    /// Has a turn, of which these are the events, answered once more, and gives the new run.
+    pub async fn regenerate(&self, turn: &[Value]) -> String {
+        let again = json!({ "intent": {
+            "intent_id": uuid::Uuid::now_v7(), "conversation_id": turn[0]["conversation_id"], "message_id": turn[0]["message_id"],
+        } });
+        let started = self
+            .post("/rpc/regenerate", &again)
+            .send()
+            .await
+            .expect("an answer");
+        let run = id(&json(started).await, "assistant_message_id");
+        self.follow(&format!("/api/runs/{run}/events")).await.rest().await;
+        run
+    }
+
     /// Starts a turn and reads its stream.
     pub async fn chat(&self, body: &Value) -> Stream {
         Stream::of(self.post("/api/chat/stream", body)).await

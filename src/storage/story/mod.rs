@@ -37,6 +37,26 @@ fn bob() -> UserId {
     UserId(uuid::Uuid::from_u128(2))
 }
 
+/// Answers once more what a run has answered.
+fn regenerate(run: RunKey, again: RunKey) -> Change {
+    Change::Regenerate {
+        user_id: run.user_id,
+        intent: intent::Regenerate {
+            intent_id: IntentId::new(),
+            conversation_id: run.conversation_id,
+            message_id: run.message_id,
+            model: None,
+        },
+        start: Start {
+            looking: None,
+            run: again.message_id,
+            default_model: "x/default".into(),
+            parameters: None,
+            fingerprint: String::new(),
+        },
+    }
+}
+
 struct Turn {
     change: Change,
     run: RunKey,

@@ -15,23 +15,7 @@ fn again(run: RunKey) -> (Change, RunKey) {
         message_id: MessageId::new(),
         ..run
     };
-    let regenerate = Change::Regenerate {
-        user_id: run.user_id,
-        intent: intent::Regenerate {
-            intent_id: IntentId::new(),
-            conversation_id: run.conversation_id,
-            message_id: run.message_id,
-            model: None,
-        },
-        start: Start {
-            looking: None,
-            run: other.message_id,
-            default_model: String::new(),
-            parameters: None,
-            fingerprint: String::new(),
-        },
-    };
-    (regenerate, other)
+    (regenerate(run, other), other)
 }
 
 fn ids(messages: &[Message]) -> Vec<MessageId> {

@@ -63,26 +63,6 @@ async fn parameters_are_set_once_for_an_intent_and_shown_everywhere() {
     assert_eq!(do_one(&*storage, &elsewhere).await, Err(Refusal::NotFound));
 }
 
-/// Answers once more what a run has answered.
-fn regenerate(run: RunKey, again: RunKey) -> Change {
-    Change::Regenerate {
-        user_id: ANN,
-        intent: intent::Regenerate {
-            intent_id: IntentId::new(),
-            conversation_id: run.conversation_id,
-            message_id: run.message_id,
-            model: None,
-        },
-        start: Start {
-            looking: None,
-            run: again.message_id,
-            default_model: "x/default".into(),
-            parameters: None,
-            fingerprint: String::new(),
-        },
-    }
-}
-
 #[tokio::test]
 async fn forced_tools_belong_to_their_question_and_summaries_to_their_conversation() {
     let (_folder, storage) = sqlite().await;
