@@ -17,7 +17,12 @@ export class BrowserLog {
     context.on('weberror', (error) => this.#complaints.push(`uncaught: ${error.error().stack ?? error.error().message}`));
   }
 
-  /** For a test that provokes a complaint, say by killing the server: browsers log each connection that they lose. */
+  /** For a test that kills the server or cuts the line: browsers log each connection that they lose or can't make. */
+  allowLostConnections(): void {
+    this.allow(/net::ERR_|Failed to fetch/);
+  }
+
+  /** For a test that provokes another complaint. */
   allow(pattern: RegExp): void {
     this.#allowed.push(pattern);
   }

@@ -155,6 +155,45 @@ test.describe('a forced search', () => {
     expect((await upstream.asked()).map(({ tool_choice }) => tool_choice?.function.name)).toEqual(['web_search']);
   });
 
+  test('stays asked for if what was pressed is refused', async ({ browserLog, chat, page, upstream }) => {
+    browserLog.allow(/status of 409/);
+    const actions = JSON.stringify([{ label: 'Save it', action: 'save', handler: 'server' }]);
+    await upstream.script({ steps: [{ text: `Fine.\n\nSUGGESTED_ACTIONS: ${actions}` }] });
+    await chat.open();
+    await chat.say('Hello');
+    await chat.done();
+    await page.route('**/rpc/send_message', (route) => route.fulfill({ status: 409, json: { code: 'action_spent', message: 'Not now.' } }));
+    const search = page.getByRole('button', { name: 'Search the web for the next message' });
+    await search.click();
+    await page.getByRole('button', { name: 'Save it' }).click();
+    await expect(page.getByText('Not now.')).toBeVisible();
+    await expect(search).toHaveAttribute('aria-pressed', 'true');
+  });
+
+  test('is wanted no more once the message turns out to be sent', async ({ browserLog, chat, page }) => {
+    browserLog.allow(/status of 500/);
+    await chat.open();
+    await chat.begin('Hello');
+    await chat.done();
+    const search = page.getByRole('button', { name: 'Search the web for the next message' });
+    // The server has the message, but answers that it failed before the page hears of it.
+    let arrived = () => {};
+    const held = new Promise<void>((resolve) => (arrived = resolve));
+    await page.route('**/rpc/send_message', async (route) => {
+      await held;
+      await route.fulfill({ status: 500, json: { code: 'internal', message: 'Something went wrong.' } });
+      await route.fetch();
+    }, { times: 1 });
+    await search.click();
+    await chat.message.fill('What is new?');
+    await chat.message.press('Enter');
+    arrived();
+    await chat.done();
+    await expect(chat.questions.last()).toContainText('What is new?');
+    await expect(chat.message).toHaveValue('');
+    await expect(search).toHaveAttribute('aria-pressed', 'false');
+  });
+
   test('goes with a suggestion that is pressed', async ({ chat, page, upstream }) => {
     await upstream.script({ steps: [{ text: 'Fine.' }] });
     await chat.open();

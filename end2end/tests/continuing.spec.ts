@@ -2,7 +2,7 @@ import { expect, test } from '../support/test.ts';
 
 test.beforeEach(({ browserLog }) => {
   // Each connection that cannot be made or breaks is in the browser's log.
-  browserLog.allow(/Failed to load resource: net::ERR_/);
+  browserLog.allowLostConnections();
 });
 
 test('an answer that a crash interrupted goes on in the same text, code block and all', async ({ chat, parlor, upstream }) => {

@@ -211,7 +211,7 @@ test('fast clicks through the list end on the one that was clicked last', async 
 });
 
 test('everything survives a restart', async ({ browserLog, chat, parlor }) => {
-  browserLog.allow(/Failed to load resource: net::ERR_/);
+  browserLog.allowLostConnections();
   await chat.open();
   await chat.begin('First');
   await chat.done();

@@ -20,7 +20,7 @@ async function wholeLog(url: string): Promise<string> {
 }
 
 test('deleted in one tab while it is answered: gone for whoever looks, whoever is cut off, and whoever comes', async ({ browserLog, chat, line, newTab, page, parlor, upstream }) => {
-  browserLog.allow(/Failed to load resource: net::ERR_/);
+  browserLog.allowLostConnections();
   browserLog.allow(/status of 404/);
   await upstream.script({ when: { user_contains: secret }, steps: [{ think: secret }, { text: `It is ${secret}` }, { gate: 'more' }, { text: ` and ${secret}.` }] });
   const program = await EventStream.chat(parlor.url, { message: `Who is ${secret}?` });

@@ -100,7 +100,7 @@ test('while the answer is being made there is what there is, and more later', as
 });
 
 test('what can’t be had says so, and can be tried again', async ({ browserLog, chat, page, upstream }) => {
-  browserLog.allow(/Failed to load resource: net::ERR_/);
+  browserLog.allowLostConnections();
   await answered(chat, upstream);
   await page.route('**/rpc/diagnostics*', (route) => route.abort());
   await button(chat).click();

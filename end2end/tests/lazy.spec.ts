@@ -70,7 +70,7 @@ test('what cannot be loaded is said in its place, and all else works', async ({ 
 });
 
 test('a page whose part cannot be loaded stays as the server rendered it until it can', async ({ browserLog, chat, page }) => {
-  browserLog.allow(/net::ERR_|Failed to fetch/);
+  browserLog.allowLostConnections();
   await page.route(parts, (route) => route.abort());
   await Promise.all([page.waitForEvent('requestfailed'), page.goto(missing)]);
   await expect(notice(page)).toBeVisible();
@@ -81,7 +81,7 @@ test('a page whose part cannot be loaded stays as the server rendered it until i
 });
 
 test('until what reads Markdown is here, an answer is shown as it was written', async ({ browserLog, chat, page, upstream }) => {
-  browserLog.allow(/net::ERR_|Failed to fetch/);
+  browserLog.allowLostConnections();
   await upstream.script({ steps: [{ text: 'It is **bold' }, { gate: 'rest' }, { text: '** now.' }] });
   await page.route(reader, (route) => route.abort());
   await Promise.all([page.waitForEvent('requestfailed'), chat.open()]);
@@ -96,6 +96,20 @@ test('until what reads Markdown is here, an answer is shown as it was written', 
   await page.unroute(reader);
   await expect(chat.answers.getByRole('strong')).toHaveText('bold', { timeout: 20_000 });
   await expect(chat.answers).toContainText('It is bold now.');
+});
+
+test('what nobody waits for comes by itself once it can be had', async ({ browserLog, chat, page }) => {
+  browserLog.allowLostConnections();
+  const extras = '**/split_composer.wasm';
+  await page.route(extras, (route) => route.abort());
+  await chat.open();
+  await chat.say('Hello');
+  await page.waitForEvent('requestfailed', (request) => request.url().endsWith('/split_composer.wasm'));
+  await chat.done();
+  const gauge = page.getByRole('button', { name: /^Context window/ });
+  await expect(gauge).toHaveCount(0);
+  await page.unroute(extras);
+  await expect(gauge).toBeVisible();
 });
 
 test('a conversation has it loaded along with the page', async ({ chat, page }) => {

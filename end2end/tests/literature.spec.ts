@@ -112,6 +112,69 @@ test('a note that is being written is lost by nothing', async ({ literature, new
   await expect(page.getByText('Meanwhile')).toHaveCount(0);
 });
 
+test('what is written while a note is being saved goes on, and what is saved is no draft', async ({ literature, newTab, page }) => {
+  await literature.open();
+  await literature.search('sea');
+  await literature.save(tides.title).click();
+  await expect(literature.save(tides.title)).toHaveAttribute('aria-pressed', 'true');
+  await literature.entry(tides.title).click();
+  const note = page.getByRole('textbox', { name: 'Your note' });
+  const save = page.getByRole('button', { name: 'Save the note' });
+  let answer = () => {};
+  await page.route('**/rpc/note_article', async (route) => {
+    const response = await route.fetch();
+    await new Promise<void>((resolve) => (answer = resolve));
+    await route.fulfill({ response });
+  });
+  const saved = async (text: string) => {
+    await note.fill(text);
+    await Promise.all([page.waitForRequest('**/rpc/note_article'), save.click()]);
+  };
+  await saved('One');
+  await note.fill('One, two');
+  answer();
+  await expect(page.getByText('The note is saved.')).toBeVisible();
+  await page.reload();
+  await expect(note).toHaveValue('One, two');
+  await expect(page.getByText('Meanwhile')).toHaveCount(0);
+  // Whoever leaves before the answer comes has saved it all the same.
+  await saved('Three');
+  await page.getByRole('link', { name: 'Back to the list' }).click();
+  await expect(note).toHaveCount(0);
+  const [answered] = await Promise.all([page.waitForResponse('**/rpc/note_article'), answer()]);
+  expect(answered.ok()).toBe(true);
+  const other = new Literature((await newTab()).page);
+  await other.open('/literature/articles/11');
+  await other.page.getByRole('textbox', { name: 'Your note' }).fill('Four');
+  await other.page.getByRole('button', { name: 'Save the note' }).click();
+  await expect(other.page.getByText('The note is saved.')).toBeVisible();
+  await literature.entry(tides.title).click();
+  await expect(note).toHaveValue('Four');
+  await expect(page.getByText('Meanwhile')).toHaveCount(0);
+});
+
+test('a note knows what it was begun from, whenever it is gone on with', async ({ literature, newTab, page }) => {
+  await literature.open();
+  await literature.search('sea');
+  await literature.save(tides.title).click();
+  await expect(literature.save(tides.title)).toHaveAttribute('aria-pressed', 'true');
+  await literature.entry(tides.title).click();
+  const note = page.getByRole('textbox', { name: 'Your note' });
+  await note.fill('Half a thought');
+  await page.getByRole('link', { name: 'Back to the list' }).click();
+  const other = new Literature((await newTab()).page);
+  await other.open('/literature/articles/11');
+  await other.page.getByRole('textbox', { name: 'Your note' }).fill('Another.');
+  await other.page.getByRole('button', { name: 'Save the note' }).click();
+  await other.page.getByRole('textbox', { name: 'Your note' }).fill('Half a thought');
+  await expect(other.page.getByText('The note is saved.')).toBeVisible();
+  await literature.entry(tides.title).click();
+  await expect(note).toHaveValue('Half a thought');
+  await page.reload();
+  await expect(note).toHaveValue('Half a thought');
+  await expect(page.getByText('Meanwhile')).toHaveCount(0);
+});
+
 test('a query is kept as a stream, which brings its instructions, and is run, changed and deleted', async ({
   literature,
   page,
@@ -233,6 +296,27 @@ test('a query that the assistant suggests is accepted into the box, and a button
   await literature.answers.getByRole('button', { name: 'Open it' }).click();
   await expect(page.getByText(storms.text)).toBeVisible();
   await expect(page).toHaveURL(/\/literature\/articles\/12/);
+});
+
+test('beside the tray the panel lies over the page, and is as wide as its edge says', async ({ literature, page, upstream }) => {
+  const letter = JSON.stringify({ title: 'Letter', text: 'Dear Ann' });
+  await upstream.script({ when: { user_contains: 'Write' }, steps: [{ text: `Here:\n\nDOCUMENT: ${letter}\n\nGood?` }] });
+  await literature.open();
+  await literature.ask('Write a letter');
+  const panel = page.locator('#panel');
+  await expect(panel.getByText('Dear Ann')).toBeVisible();
+  const edge = page.getByRole('separator', { name: 'Width of the panel' });
+  const width = async () => Math.round((await panel.boundingBox())?.width ?? 0);
+  await edge.focus();
+  await page.keyboard.press('End');
+  const tray = (await literature.tray.boundingBox())!;
+  // Something of the page is to be seen beside it.
+  await expect.poll(width).toBe(tray.x - 32);
+  await expect(edge).toHaveAttribute('aria-valuemax', String(tray.x - 32));
+  await expect(edge).toHaveAttribute('aria-valuenow', String(tray.x - 32));
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(width).toBe(tray.x - 64);
+  await screenshots(page, 'panel-beside-tray');
 });
 
 test('the tray is the same chat: it opens with a key, is remembered, and goes on in the full one', async ({

@@ -8,7 +8,7 @@ import { expect, test } from '../support/test.ts';
 
 test.beforeEach(({ browserLog }) => {
   // Each connection that cannot be made or breaks is in the browser's log.
-  browserLog.allow(/Failed to load resource: net::ERR_/);
+  browserLog.allowLostConnections();
 });
 
 /** Watches the conversation from now on; gives what a person could have noticed. */

@@ -2,7 +2,7 @@ import { expect, test } from '../support/test.ts';
 
 test.beforeEach(({ browserLog }) => {
   // Each connection that cannot be made or breaks is in the browser's log.
-  browserLog.allow(/Failed to load resource: net::ERR_/);
+  browserLog.allowLostConnections();
 });
 
 /** A long answer of every kind in pieces, each with a word of its own. */

@@ -5,7 +5,7 @@ import { expect, test } from '../support/test.ts';
 
 test.beforeEach(({ browserLog }) => {
   // Each connection that cannot be made or breaks is in the browser's log.
-  browserLog.allow(/Failed to load resource: net::ERR_/);
+  browserLog.allowLostConnections();
 });
 
 test('a server that dies in mid-answer and comes back: the page notices, and nothing that was shown is lost', async ({ chat, page, parlor, upstream }) => {

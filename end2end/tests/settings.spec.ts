@@ -88,7 +88,7 @@ test('what is not saved is not lost by going elsewhere or by a reload, nor by wh
 });
 
 test('what cannot be saved stays in the box and says why', async ({ browserLog, page }) => {
-  browserLog.allow(/net::ERR_|Failed to fetch/);
+  browserLog.allowLostConnections();
   const settings = new Settings(page);
   await settings.open();
   await settings.instructions.fill('x'.repeat(8200));
@@ -198,7 +198,7 @@ test('a token is shown once, works at once, and is shut out when it is revoked',
 });
 
 test('what cannot be loaded is said, and loaded again', async ({ browserLog, chat, page }) => {
-  browserLog.allow(/net::ERR_|Failed to fetch/);
+  browserLog.allowLostConnections();
   await chat.open();
   await page.route('**/rpc/personal*', (route) => route.abort());
   await chat.list.getByRole('link', { name: 'Settings' }).click();

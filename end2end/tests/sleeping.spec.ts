@@ -11,7 +11,7 @@ import type { Upstream } from '../support/upstream.ts';
 
 test.beforeEach(({ browserLog }) => {
   // Each connection that cannot be made or breaks is in the browser's log.
-  browserLog.allow(/Failed to load resource: net::ERR_/);
+  browserLog.allowLostConnections();
 });
 
 test('of the hidden tabs all but one close their streams; each catches up once when it is seen', async ({ chat, newTab, upstream }) => {

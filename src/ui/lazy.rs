@@ -30,7 +30,10 @@ use std::{
 use futures::FutureExt;
 use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
 
-use super::{browser, erase::Erase, literature, markdown, not_found, panel, settings, transcript, tray};
+use super::{
+    backoff::backoff, browser, erase::Erase, literature, markdown, not_found, panel, settings, transcript,
+    tray,
+};
 
 /// Makes a view, once it is here.
 pub type Code = Arc<dyn Fn() -> AnyView + Send + Sync>;
@@ -45,7 +48,8 @@ impl From<SplitLoaderError> for NotLoaded {
     }
 }
 
-type Loading = Pin<Box<dyn Future<Output = Result<Code, NotLoaded>>>>;
+/// Something on its way.
+pub type Loading<T> = Pin<Box<dyn Future<Output = Result<T, NotLoaded>>>>;
 
 /// Shows a view once its code is here, and until then that it is being waited for or could not be had.
 pub fn lazy<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
@@ -61,24 +65,47 @@ pub fn lazy_part<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
     Lazy::new(load).show(false)
 }
 
-/// The same for what nobody misses: if it can't be had, nothing is shown.
+/// The same for what nobody waits for: it is shown once it is here, and as long as it can't be had, nothing is.
 pub fn lazy_extra<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
-    load: impl Fn() -> F + Send + Sync + 'static,
+    load: impl Fn() -> F + 'static,
 ) -> AnyView {
-    let lazy = Lazy::new(load);
-    lazy.load();
-    let view = move || {
-        lazy.failed.track();
-        lazy.code.get().map(|code| code())
-    };
+    let code = RwSignal::new(None::<Code>);
+    let is_wanted = move || !code.is_disposed();
+    until_here(
+        move || Box::pin(load()),
+        is_wanted,
+        move |here| {
+            code.try_set(Some(here));
+        },
+    );
+    let view = move || code.get().map(|code| code());
     view.erase()
 }
 
-/// Goes on once something lazy is here, or could not be had: at once, if it is here already.
-pub fn when_here<T: 'static>(
-    mut loading: Pin<Box<dyn Future<Output = Result<T, NotLoaded>>>>,
-    go_on: impl FnOnce(Result<T, NotLoaded>) + 'static,
+/// Goes on once something lazy is here, for which it is asked again and again as long as it is wanted.
+pub fn until_here<T: 'static>(
+    load: impl Fn() -> Loading<T> + 'static,
+    is_wanted: impl Fn() -> bool + 'static,
+    go_on: impl FnOnce(T) + 'static,
 ) {
+    when_here(load(), move |first| match first {
+        Ok(here) => go_on(here),
+        Err(NotLoaded) => spawn_local(async move {
+            let mut tries = 1;
+            browser::sleep(backoff(tries)).await;
+            while is_wanted() {
+                if let Ok(here) = load().await {
+                    return go_on(here);
+                }
+                tries += 1;
+                browser::sleep(backoff(tries)).await;
+            }
+        }),
+    });
+}
+
+/// Goes on once something lazy is here, or could not be had: at once, if it is here already.
+pub fn when_here<T: 'static>(mut loading: Loading<T>, go_on: impl FnOnce(Result<T, NotLoaded>) + 'static) {
     // On the server it always is, in a browser from the second time on.
     match (&mut loading).now_or_never() {
         Some(result) => go_on(result),
@@ -88,7 +115,7 @@ pub fn when_here<T: 'static>(
 
 #[derive(Clone)]
 struct Lazy {
-    load: Arc<dyn Fn() -> Loading + Send + Sync>,
+    load: Arc<dyn Fn() -> Loading<Code> + Send + Sync>,
     code: Arc<OnceLock<Code>>,
     /// Set whenever it is known how the loading went.
     failed: RwSignal<bool>,
@@ -149,7 +176,7 @@ impl Lazy {
 /// Loads the code of what the server has rendered. Without it the page stays as the server rendered it, as it does
 /// without the first file.
 pub async fn prepare() {
-    let mut pause = 1000.0;
+    let mut tries = 0;
     loop {
         // One after the other: most of them come in the same file.
         let is_there = |name: &str| browser::is_there(&["[data-lazy=", name, "]"].concat());
@@ -166,7 +193,7 @@ pub async fn prepare() {
         if are_here {
             return;
         }
-        browser::sleep(pause).await;
-        pause *= 2.0;
+        tries += 1;
+        browser::sleep(backoff(tries)).await;
     }
 }

@@ -16,6 +16,7 @@
 //! Nothing here decides what an event means (that is `protocol`), nor what an intent does (that is the server).
 
 mod actions;
+mod backoff;
 mod browser;
 mod chat;
 mod clock;

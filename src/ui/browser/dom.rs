@@ -94,6 +94,18 @@ pub fn right_edge(id: &str) -> Option<u32> {
     u32::try_from(element.offset_left() + element.offset_width()).ok()
 }
 
+/// The widest that the element with this id may be, in pixels, as the style sheet has it; `None` if it sets no limit.
+pub fn max_width(id: &str) -> Option<u32> {
+    let style = window().get_computed_style(element(id)?.as_ref()).ok()??;
+    let pixels: f64 = style
+        .get_property_value("max-width")
+        .ok()?
+        .strip_suffix("px")?
+        .parse()
+        .ok()?;
+    Some(pixels as u32)
+}
+
 /// Sets a property in the style of the element with this id.
 pub fn set_style(id: &str, property: &str, value: &str) {
     if let Some(element) = element(id) {

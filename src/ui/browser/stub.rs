@@ -160,6 +160,10 @@ pub fn right_edge(_id: &str) -> Option<u32> {
     None
 }
 
+pub fn max_width(_id: &str) -> Option<u32> {
+    None
+}
+
 pub fn set_style(_id: &str, _property: &str, _value: &str) {}
 
 pub fn capture_pointer(_event: &PointerEvent) {}

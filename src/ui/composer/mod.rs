@@ -153,12 +153,14 @@ fn keep_draft(live: Live, area: NodeRef<html::Textarea>) {
             }
         }
         browser::fit_height(&area);
-        let shown = area.clone();
+        let is_to_write = before != Some(place) && use_tray().is_asked_for();
         // Where there was nobody to write to, the box is still hidden now.
-        browser::next_frame(move || browser::fit_height(&shown));
-        if before != Some(place) && use_tray().is_asked_for() {
-            browser::next_frame(move || browser::focus_to_write(&area));
-        }
+        browser::next_frame(move || {
+            browser::fit_height(&area);
+            if is_to_write {
+                browser::focus_to_write(&area);
+            }
+        });
         place
     });
 }

@@ -64,6 +64,9 @@ struct State {
 
 impl State {
     fn load(self) {
+        if self.is_asking.get_untracked() {
+            return;
+        }
         self.is_asking.set(true);
         spawn_local(async move {
             let outcome = self.live.ask(rpc::diagnostics(self.id)).await;

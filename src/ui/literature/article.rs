@@ -5,12 +5,13 @@ use leptos::prelude::*;
 use super::{
     desk::{Desk, Loaded},
     entry::{about, save},
+    note::note,
     search::failed,
 };
 use crate::{
-    api::{ErrorCode, rpc},
+    api::ErrorCode,
     protocol::literature::{Address, Article, FullArticle, doi_address},
-    ui::{REL, browser, erase::Erase, icons, when::When},
+    ui::{REL, browser, erase::Erase, icons},
 };
 
 pub fn article(desk: Desk, pmid: String) -> AnyView {
@@ -92,83 +93,6 @@ fn links(article: &Article) -> AnyView {
     view! {
         <a class="button" href=pubmed target="_blank" rel=REL>"PubMed"</a>
         {doi}
-    }
-    .erase()
-}
-
-/// What the person has written about it, once it is saved. What is not saved yet this browser keeps, as it does with messages.
-fn note(desk: Desk, pmid: String) -> AnyView {
-    let of = pmid.clone();
-    let note = Memo::new(move |_| desk.with_library(|library| Some(library.saved(&of)?.note.clone())));
-    let key = ["parlor-note:", &pmid].concat();
-    let text = RwSignal::new(note.get_untracked().unwrap_or_default());
-    // What is saved is another one than when somebody began to write here.
-    let overtaken = RwSignal::new(None::<String>);
-    let begun = key.clone();
-    Effect::new(move |before: Option<Option<String>>| {
-        let now = note.get();
-        let saved = now.clone().unwrap_or_default();
-        let Some(before) = before else {
-            if let Some(begun) = browser::stored(&begun) {
-                text.set(begun);
-            }
-            return now;
-        };
-        let written = text.get_untracked();
-        if written.trim() == saved {
-            browser::store(&begun, None);
-            overtaken.set(None);
-        } else if written.trim() == before.unwrap_or_default() {
-            text.set(saved);
-        } else {
-            overtaken.set(Some(saved));
-        }
-        now
-    });
-    let kept = key.clone();
-    let written = move |event: leptos::ev::Event| {
-        let value = event_target_value(&event);
-        let differs = note.with_untracked(|note| note.as_deref() != Some(value.trim()));
-        browser::store(&kept, differs.then_some(value.as_str()));
-        text.set(value);
-    };
-    let submit = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
-        let written = text.get_untracked();
-        if note.with_untracked(|note| note.as_deref() != Some(written.trim())) {
-            let told = rpc::note_article(pmid.clone(), written);
-            let key = key.clone();
-            desk.tell(told, move |desk| {
-                browser::store(&key, None);
-                overtaken.try_set(None);
-                desk.live.toasts.say("The note is saved.");
-            });
-        }
-    };
-    let other = move || {
-        overtaken.get().map(|saved| {
-            let meanwhile = match saved.as_str() {
-                "" => "It was emptied elsewhere meanwhile.".to_owned(),
-                saved => ["Meanwhile it was changed elsewhere to: “", saved, "”"].concat(),
-            };
-            view! { <p class="article-missing" role="status" dir="auto">{meanwhile} " Saving replaces that."</p> }
-        })
-    };
-    view! {
-        <When when=move || note.with(Option::is_some)>
-            <form class="article-note needs-script" on:submit=submit.clone()>
-                <label for="article-note">"Your note"</label>
-                <textarea
-                    id="article-note"
-                    rows="3"
-                    dir="auto"
-                    prop:value=move || text.get()
-                    on:input=written.clone()
-                ></textarea>
-                {other}
-                <button type="submit" class="button">"Save the note"</button>
-            </form>
-        </When>
     }
     .erase()
 }

@@ -327,7 +327,7 @@ impl Desk {
         spawn_local(async move {
             match self.live.ask(request).await {
                 // The person may have left the page by now, and is not to be taken back.
-                Ok(()) if self.removed.try_get_untracked().is_none() => {}
+                Ok(()) if self.removed.is_disposed() => {}
                 Ok(()) => done(self),
                 Err(error) => self.live.toasts.say(error.message),
             }

@@ -22,30 +22,28 @@ pub fn entry(desk: Desk, article: &Article, noted: bool) -> AnyView {
         };
         open.path()
     };
-    let of = article.pmid.clone();
-    let note = Memo::new(move |_| {
-        desk.with_library(|library| {
-            library
-                .saved(&of)
-                .map(|saved| saved.note.clone())
-                .unwrap_or_default()
-        })
-    });
-    let note = move || {
-        let note = note.get();
-        (!note.is_empty()).then(|| view! { <p class="entry-note" dir="auto">{note}</p> })
-    };
+    let note = noted.then(|| note(desk, article.pmid.clone()));
     view! {
         <li class="entry" data-pmid=article.pmid.clone()>
             <div class="entry-about">
                 <h3 dir="auto"><a href=href>{article.title.clone()}</a></h3>
                 {about(article)}
-                {noted.then_some(note)}
+                {note}
             </div>
             {save(desk, article)}
         </li>
     }
     .erase()
+}
+
+/// What the person has written about it.
+fn note(desk: Desk, pmid: String) -> AnyView {
+    let note = Memo::new(move |_| desk.with_library(|library| Some(library.saved(&pmid)?.note.clone())));
+    let view = move || {
+        let note = note.get().filter(|note| !note.is_empty());
+        note.map(|note| view! { <p class="entry-note" dir="auto">{note}</p> })
+    };
+    view.erase()
 }
 
 /// Who wrote it, and where it stands.

@@ -2,11 +2,11 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{ListTrouble, Live, Older, Phase, sending::backoff};
+use super::{ListTrouble, Live, Older, Phase};
 use crate::{
     api::{ApiError, error::ErrorCode, rpc},
     protocol::{ConversationId, Transcript},
-    ui::{browser, place::Place},
+    ui::{backoff::backoff, browser, place::Place},
 };
 
 impl Live {

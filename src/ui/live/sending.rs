@@ -9,11 +9,8 @@ use super::{
 use crate::{
     api::{ApiError, error::ErrorCode, rpc},
     protocol::{ConversationId, Interaction, MessageId, intent::SendMessage},
-    ui::{browser, drafts, place::Place},
+    ui::{backoff::backoff, browser, drafts, place::Place},
 };
-
-const FIRST_DELAY_MS: f64 = 1000.0;
-const LONGEST_DELAY_MS: f64 = 15_000.0;
 
 impl Live {
     /// Sends what the person has written where they are. A new conversation begins with it.
@@ -155,6 +152,7 @@ impl Live {
         kept::forget(message);
         // Nobody has written what a button says.
         if matches!(sending.intent.interaction, Interaction::ActionExecuted { .. }) {
+            self.wishes.put_back(&sending);
             self.toasts.say(error.message.clone());
             return self.flush();
         }
@@ -208,6 +206,7 @@ impl Live {
         settled.arrived.into_iter().for_each(kept::forget);
         if let Some(sending) = settled.got_through {
             drafts::take_out(sending.from, &sending.intent.text);
+            self.wishes.take_out(&sending);
             self.unsent
                 .update(|unsent| unsent.retain(|(place, _)| *place != sending.from));
         }
@@ -215,10 +214,4 @@ impl Live {
             self.stop_run(run);
         }
     }
-}
-
-/// How long to wait after so many tries, spread a little.
-pub(super) fn backoff(tries: u32) -> f64 {
-    let longest = (FIRST_DELAY_MS * 2f64.powi(tries.min(5) as i32 - 1)).min(LONGEST_DELAY_MS);
-    longest * (0.5 + browser::random() / 2.0)
 }

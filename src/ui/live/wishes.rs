@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::outbox::{Extras, Sending};
 use crate::{
-    protocol::{AskedParameters, chat::WEB_SEARCH},
+    protocol::{AskedParameters, chat::WEB_SEARCH, intent::SendMessage},
     ui::place::Place,
 };
 
@@ -49,13 +49,27 @@ impl Wishes {
         }
     }
 
+    /// A message that was a draft again got through after all: what was wanted of it is not wanted of the next.
+    pub(super) fn take_out(self, Sending { from, intent, .. }: &Sending) {
+        if searches(intent) && self.search.get_untracked() == Some(*from) {
+            self.search.set(None);
+        }
+        if intent.parameters.is_some() && intent.parameters == Some(self.parameters.get_untracked()) {
+            self.parameters.set(AskedParameters::default());
+        }
+    }
+
     /// A message is a draft again, and what was wanted of it is wanted again.
     pub(super) fn put_back(self, Sending { from, intent, .. }: &Sending) {
-        if intent.force_tools.iter().any(|tool| tool == WEB_SEARCH) {
+        if searches(intent) {
             self.search.set(Some(*from));
         }
         if let Some(asked) = &intent.parameters {
             self.parameters.set(asked.clone());
         }
     }
+}
+
+fn searches(intent: &SendMessage) -> bool {
+    intent.force_tools.iter().any(|tool| tool == WEB_SEARCH)
 }

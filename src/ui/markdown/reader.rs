@@ -1,15 +1,12 @@
-//! What reads Markdown. It weighs as much as a sixth of all the rest and has a file of its own: a new chat is there without
+//! What reads Markdown. It weighs much and has a file of its own: a new chat is there without
 //! it, and has it before the first answer comes.
 
 use std::sync::Arc;
 
-use leptos::{prelude::*, task::spawn_local, wasm_split::wasm_split};
+use leptos::{prelude::*, wasm_split::wasm_split};
 
 use super::{prose::Read, state::MarkdownState};
-use crate::ui::{
-    browser,
-    lazy::{NotLoaded, when_here},
-};
+use crate::ui::lazy::{NotLoaded, until_here};
 
 /// Reads a text, of which that is all or that may grow.
 pub type Reader = fn(text: &str, ended: bool) -> Arc<dyn Read>;
@@ -34,19 +31,14 @@ pub struct Reading(RwSignal<Option<Reader>>);
 impl Reading {
     /// It is loaded at once, and again until it is here. The server has it.
     pub fn begin() -> Self {
-        let reading = Self(RwSignal::new(None));
-        reading.load(1000.0);
-        reading
-    }
-
-    fn load(self, pause_ms: f64) {
-        when_here(Box::pin(reader()), move |result| match result {
-            Ok(reader) => self.0.set(Some(reader)),
-            Err(NotLoaded) => spawn_local(async move {
-                browser::sleep(pause_ms).await;
-                self.load(pause_ms * 2.0);
-            }),
-        });
+        let here = RwSignal::new(None);
+        // The page wants it as long as it is there.
+        until_here(
+            || Box::pin(reader()),
+            || true,
+            move |reader| here.set(Some(reader)),
+        );
+        Self(here)
     }
 
     pub(super) fn now(self) -> Option<Reader> {

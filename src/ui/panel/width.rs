@@ -5,10 +5,8 @@ use leptos::{ev, prelude::*};
 use super::{Panel, handlers::Handler};
 use crate::ui::{browser, erase::Erase};
 
-/// The narrowest that it can be.
+/// The narrowest that it can be, as the style sheet has it.
 const LEAST: u32 = 320;
-/// What the list and the conversation need beside it.
-const OTHERS: u32 = 280 + 352;
 /// How far an arrow moves the edge.
 const STEP: u32 = 32;
 
@@ -17,9 +15,9 @@ fn end() -> u32 {
     browser::right_edge("panel").unwrap_or_else(browser::viewport_width)
 }
 
-/// The widest that it can be now.
+/// The widest that it can be now, which the style sheet knows: beside the conversation, or over the page and beside a tray.
 fn most() -> u32 {
-    end().saturating_sub(OTHERS).max(LEAST)
+    browser::max_width("panel").unwrap_or(u32::MAX).max(LEAST)
 }
 
 fn within(width: u32) -> u32 {
@@ -33,6 +31,9 @@ fn key(handler: &Handler) -> String {
 /// The edge towards the conversation, which can be moved: by dragging it, or with the arrows. A double click puts it back.
 pub fn separator(panel: Panel, handler: Handler) -> AnyView {
     let kept = browser::stored(&key(&handler)).and_then(|kept| kept.parse().ok());
+    // The window and what is in it may have changed when somebody comes to move it.
+    let room = RwSignal::new(most());
+    let measure = move || room.set(most());
     // As it is wanted: the style sheet keeps it within what there is room for, whatever becomes of the window.
     let width = RwSignal::new(kept.unwrap_or(handler.width));
     Effect::new(move |_| {
@@ -87,8 +88,10 @@ pub fn separator(panel: Panel, handler: Handler) -> AnyView {
                     aria-label="Width of the panel"
                     aria-controls="panel"
                     aria-valuemin=LEAST
-                    aria-valuemax=most()
-                    aria-valuenow=move || within(width.get())
+                    aria-valuemax=move || room.get()
+                    aria-valuenow=move || width.get().clamp(LEAST, room.get())
+                    on:focus=move |_| measure()
+                    on:pointerenter=move |_| measure()
                     on:keydown=pressed
                     on:pointerdown=taken
                     on:pointermove=moved

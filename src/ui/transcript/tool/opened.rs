@@ -124,10 +124,8 @@ fn is_table(text: &str) -> bool {
 
 /// A table, its first rows at first.
 fn table(given: String, prefix: String) -> AnyView {
-    let all = RwSignal::new(given.len() <= SHOWN_AT_FIRST);
-    let beginning = given[..given.floor_char_boundary(SHOWN_AT_FIRST)]
-        .rfind('\n')
-        .unwrap_or(given.len());
+    let beginning = beginning(&given);
+    let all = RwSignal::new(beginning == given.len());
     let (shown, copied) = (given.clone(), given);
     let rows = move || {
         let shown = if all.get() { &shown } else { &shown[..beginning] };
@@ -138,6 +136,22 @@ fn table(given: String, prefix: String) -> AnyView {
         {show_all(all)}
     }
     .erase()
+}
+
+/// Where the first rows end: whole ones, and at least one below the head and its rule.
+fn beginning(table: &str) -> usize {
+    if table.len() <= SHOWN_AT_FIRST {
+        return table.len();
+    }
+    let start = table.len() - table.trim_start().len();
+    let ends = table.match_indices('\n').map(|(end, _)| end);
+    let mut ends = ends.filter(|end| *end > start).skip(2);
+    let Some(first) = ends.next() else {
+        return table.len();
+    };
+    ends.take_while(|end| *end <= SHOWN_AT_FIRST)
+        .last()
+        .unwrap_or(first)
 }
 
 fn show_all(all: RwSignal<bool>) -> impl IntoView {
@@ -232,6 +246,22 @@ mod tests {
         ] {
             assert!(!is_table(text), "{text}");
         }
+    }
+
+    #[test]
+    fn the_beginning_of_a_table_is_whole_rows_and_at_least_one() {
+        let head = "\n| a |\n|---|";
+        let wide = ["| ", &"w".repeat(SHOWN_AT_FIRST), " |"].concat();
+        let begins = |table: &str| table[..beginning(table)].to_owned();
+        let whole = [head, "\n| 1 |\n"].concat();
+        assert_eq!(begins(&whole), whole);
+        let first = [head, "\n", &wide].concat();
+        assert_eq!(begins(&first), first);
+        assert_eq!(begins(&[&first, "\n| 2 |"].concat()), first);
+        let one = [head, "\n| 1 |"].concat();
+        assert_eq!(begins(&[&one, "\n", &wide, "\n| 3 |"].concat()), one);
+        let many = [head, &"\n| row |".repeat(1000)].concat();
+        assert!(begins(&many).ends_with("| row |") && begins(&many).len() <= SHOWN_AT_FIRST);
     }
 
     #[test]
