@@ -44,6 +44,8 @@ test('a document stands in its place in the text, live and after a reload alike,
   const region = page.getByRole('complementary', { name: 'Text document: Letter' });
   await expect(region.getByText('Dear Ann,')).toBeVisible();
   await expect(region.getByRole('group', { name: 'Accept this?' })).toHaveCount(0);
+  const [download] = await Promise.all([page.waitForEvent('download'), region.getByRole('link', { name: 'Download' }).click()]);
+  expect(download.suggestedFilename()).toBe('Letter.md');
   const live = await chat.answers.innerText();
   expect(live.indexOf('Here it is:')).toBeLessThan(live.indexOf('Text document: Letter'));
   expect(live.indexOf('Text document: Letter')).toBeLessThan(live.indexOf('Good?'));

@@ -223,7 +223,7 @@ test('articles have their abstracts and lead to PubMed', async ({ chat, page, up
   await chat.done();
   await expectAccessible(page);
   await screenshots(page, 'panel-articles');
-  const [download] = await Promise.all([page.waitForEvent('download'), region.getByRole('link', { name: 'Download as JSON' }).click()]);
+  const [download] = await Promise.all([page.waitForEvent('download'), region.getByRole('link', { name: 'Download' }).click()]);
   expect(download.suggestedFilename()).toMatch(/^\w{8}\.json$/);
 });
 

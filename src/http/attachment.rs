@@ -13,6 +13,7 @@ use axum::{
 use super::{
     Caller,
     caller::not_found,
+    disposition::disposition,
     problem::{self, Problem},
 };
 use crate::{
@@ -59,23 +60,14 @@ pub async fn get(
 
 fn content(attachment: &Attachment, data: Bytes, range: Option<&HeaderValue>) -> Response {
     let is_saved = Shown::of(&attachment.media_type) == Shown::Saved;
-    let (media_type, disposition) = if is_saved {
+    let (media_type, how) = if is_saved {
         ("application/octet-stream", "attachment")
     } else {
         (&*attachment.media_type, "inline")
     };
-    // A header has few letters, and the page knows the name.
-    let name: String = attachment
-        .name
-        .chars()
-        .map(|c| if c.is_ascii() { c } else { '_' })
-        .collect();
     let headers = [
         (header::CONTENT_TYPE, media_type.to_owned()),
-        (
-            header::CONTENT_DISPOSITION,
-            format!("{disposition}; filename=\"{name}\""),
-        ),
+        (header::CONTENT_DISPOSITION, disposition(how, &attachment.name)),
     ];
     // Some browsers play no sound that they can't have in parts.
     let length = data.len();

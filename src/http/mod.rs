@@ -29,6 +29,7 @@ mod chat_stream;
 mod conversations;
 mod cors;
 mod diagnostics;
+mod disposition;
 mod event_stream;
 mod form;
 mod interaction;
@@ -101,6 +102,10 @@ fn contract() -> Vec<(&'static str, MethodRouter<AppState>)> {
         (
             "/api/conversations/{conversation_id}/payloads/{payload_id}",
             get(panel::get),
+        ),
+        (
+            "/api/conversations/{conversation_id}/payloads/{payload_id}/file",
+            get(panel::file),
         ),
         (
             "/api/conversations/{conversation_id}/payloads/{payload_id}/verdict",

@@ -6,7 +6,8 @@ use axum::{
         Path,
         rejection::{JsonRejection, PathRejection},
     },
-    http::HeaderMap,
+    http::{HeaderMap, header},
+    response::{IntoResponse, Response},
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,7 @@ use super::{
     Caller,
     caller::{fingerprint, not_found},
     chat_stream::intent_id,
+    disposition::disposition,
     problem::{self, Problem},
 };
 use crate::{
@@ -50,10 +52,33 @@ pub async fn view(
     conversation_id: ConversationId,
     payload_id: &str,
 ) -> Result<PanelView, ApiError> {
+    make(caller, conversation_id, payload_id, payloads::view).await
+}
+
+/// `GET /api/conversations/{id}/payloads/{id}/file`: the same to save, in the form that other programs read.
+pub async fn file(
+    caller: Caller,
+    path: Result<Path<(String, String)>, PathRejection>,
+) -> Result<Response, Problem> {
+    let (conversation_id, payload_id) = problem::within_conversation(path)?;
+    let file = make(&caller, conversation_id, &payload_id, payloads::file).await?;
+    let headers = [
+        (header::CONTENT_TYPE, file.media_type.to_owned()),
+        (header::CONTENT_DISPOSITION, disposition("attachment", &file.name)),
+    ];
+    Ok((headers, file.content).into_response())
+}
+
+/// Makes something of a payload. Other requests don't wait while texts are compared.
+async fn make<T: Send + 'static>(
+    caller: &Caller,
+    conversation_id: ConversationId,
+    payload_id: &str,
+    make: fn(&Payload) -> T,
+) -> Result<T, ApiError> {
     let payload = payload(caller, conversation_id, payload_id).await?;
-    // Other requests don't wait while texts are compared.
-    let view = tokio::task::spawn_blocking(move || payloads::view(&payload));
-    view.await.map_err(|error| {
+    let made = tokio::task::spawn_blocking(move || make(&payload));
+    made.await.map_err(|error| {
         tracing::error!(%error, "a payload could not be made a view of");
         ApiError::new(
             ErrorCode::Internal,

@@ -50,11 +50,7 @@ struct SeriesData {
 }
 
 pub fn read(data: &Value) -> Option<PanelBody> {
-    let chart = Data::deserialize(data).ok()?;
-    let longest = chart.series.iter().map(|series| series.values.len()).max()?;
-    if longest > chart.x.len() || chart.x.len().saturating_mul(chart.series.len()) > CELLS {
-        return None;
-    }
+    let chart = Data::of(data)?;
     let PanelBody::Table(table) = table::read(&chart.as_table(data))? else {
         return None;
     };
@@ -79,6 +75,11 @@ pub fn read(data: &Value) -> Option<PanelBody> {
     }))
 }
 
+/// The numbers as they were given, after a row with the series' names.
+pub fn rows(data: &Value) -> Option<Vec<Vec<Value>>> {
+    table::rows(&Data::of(data)?.as_table(data))
+}
+
 impl Kind {
     fn room(self) -> usize {
         match self {
@@ -89,6 +90,13 @@ impl Kind {
 }
 
 impl Data {
+    fn of(data: &Value) -> Option<Self> {
+        let chart = Self::deserialize(data).ok()?;
+        let longest = chart.series.iter().map(|series| series.values.len()).max()?;
+        let cells = chart.x.len().saturating_mul(chart.series.len());
+        (longest <= chart.x.len() && cells <= CELLS).then_some(chart)
+    }
+
     /// The numbers as they were given: read as numbers they would be written differently.
     fn as_table(&self, data: &Value) -> Value {
         let names = self.series.iter().map(|series| series.name.0.as_str());

@@ -69,6 +69,13 @@ pub fn read(data: &Value) -> Option<PanelBody> {
     }))
 }
 
+/// The text of the newest version.
+pub fn latest(data: &Value) -> Option<String> {
+    let Data { text, versions, .. } = Data::deserialize(data).ok()?;
+    let newest = versions.into_iter().next_back();
+    newest.map(|version| version.text).or(text)
+}
+
 /// What has changed from one text to the next, line by line.
 fn changes(before: &str, after: &str, deadline: Instant) -> Vec<DiffLine> {
     let diff = TextDiff::configure().deadline(deadline).diff_lines(before, after);

@@ -6,6 +6,7 @@
 mod articles;
 mod chart;
 mod document;
+mod file;
 mod links;
 mod query;
 mod results;
@@ -15,6 +16,7 @@ mod words;
 
 use serde_json::Value;
 
+pub use self::file::{File, file};
 use crate::protocol::{
     Payload,
     panel::{PanelBody, PanelView},

@@ -1,5 +1,7 @@
 //! `table`: `{title?, columns: […], rows: [[…]]}`; rows may be objects too, and then name their columns.
 
+use std::iter;
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -22,8 +24,19 @@ struct Data {
 pub fn read(data: &Value) -> Option<PanelBody> {
     let Data { title, columns, rows } = Data::deserialize(data).ok()?;
     let columns = columns.into_iter().map(|Line(name)| name).collect();
-    let rows = Rows::of(columns, &rows)?;
+    let rows = Rows::of(columns, &rows, COLUMNS, CELLS)?;
     Some(PanelBody::Table(rows.table(title.0)))
+}
+
+/// All rows as they were given, after one with the columns' names.
+pub fn rows(data: &Value) -> Option<Vec<Vec<Value>>> {
+    let Data { columns, rows, .. } = Data::deserialize(data).ok()?;
+    let columns = columns.into_iter().map(|Line(name)| name).collect();
+    let rows = Rows::of(columns, &rows, usize::MAX, usize::MAX)?;
+    let names = rows.columns.into_iter().map(Value::String).collect();
+    let given = |cell: &Option<&Value>| cell.cloned().unwrap_or_default();
+    let cells = rows.cells.iter().map(|row| row.iter().map(given).collect());
+    Some(iter::once(names).chain(cells).collect())
 }
 
 /// A table's rows, of one kind.
@@ -35,7 +48,13 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn of(mut columns: Vec<String>, rows: &'a [Value]) -> Option<Self> {
+    /// At most so many columns, and so many cells in all.
+    fn of(
+        mut columns: Vec<String>,
+        rows: &'a [Value],
+        most_columns: usize,
+        most_cells: usize,
+    ) -> Option<Self> {
         let lists: Option<Vec<_>> = rows.iter().map(Value::as_array).collect();
         let objects: Option<Vec<_>> = rows.iter().map(Value::as_object).collect();
         match (&lists, &objects) {
@@ -54,8 +73,11 @@ impl<'a> Rows<'a> {
         if columns.is_empty() || (lists.is_none() && objects.is_none()) {
             return None;
         }
-        let shown = columns.len().min(COLUMNS);
-        let missing = (columns.len() - shown, rows.len().saturating_sub(CELLS / shown));
+        let shown = columns.len().min(most_columns);
+        let missing = (
+            columns.len() - shown,
+            rows.len().saturating_sub(most_cells / shown),
+        );
         columns.truncate(shown);
         let of_row = |row: &'a Value| {
             let cell = |(index, name): (usize, &String)| match row {
@@ -64,7 +86,7 @@ impl<'a> Rows<'a> {
             };
             columns.iter().enumerate().map(cell).collect()
         };
-        let cells = rows.iter().take(CELLS / shown).map(of_row).collect();
+        let cells = rows.iter().take(most_cells / shown).map(of_row).collect();
         Some(Self {
             columns,
             cells,

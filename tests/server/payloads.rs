@@ -32,11 +32,12 @@ async fn make(upstream: &Upstream, parlor: &Parlor, kind: &str, data: &Value) ->
     (end["conversation_id"].as_str().unwrap().to_owned(), end.clone())
 }
 
-/// The addresses of a payload: as it was made, and as the panel shows it.
-fn addresses(conversation: &str, payload: &str) -> [String; 2] {
+/// The addresses of a payload: as it was made, as the panel shows it, and as a file.
+fn addresses(conversation: &str, payload: &str) -> [String; 3] {
     [
         format!("/api/conversations/{conversation}/payloads/{payload}"),
         format!("/rpc/payload?conversation_id={conversation}&payload_id={payload}"),
+        format!("/api/conversations/{conversation}/payloads/{payload}/file"),
     ]
 }
 
@@ -48,25 +49,34 @@ async fn status(parlor: &Parlor, path: &str) -> (u16, Value) {
 #[tokio::test]
 async fn what_a_tool_makes_can_be_had_as_it_was_made_and_as_the_panel_shows_it() {
     let (_folder, upstream, parlor) = with_limit(1 << 20).await;
-    let data = json!({ "columns": ["a"], "rows": [[1.5], ["<b>x</b>"]] });
+    let data = json!({ "title": "Übersicht 1", "columns": ["a"], "rows": [[1.5], ["<b>x</b>"]] });
     let (conversation, end) = make(&upstream, &parlor, "table", &data).await;
     let payload = end["payload"].clone();
     assert_eq!(
         (&payload["type"], &payload["summary"]),
-        (&json!("table"), &json!("Table (2)"))
+        (&json!("table"), &json!("Table: Übersicht 1 (2)"))
     );
 
     let id = payload["payload_id"].as_str().unwrap();
-    let [raw, view] = addresses(&conversation, id).map(|path| parlor.get(&path));
-    let expected = json!({ "payload_id": id, "type": "table", "summary": "Table (2)", "data": data });
+    let [raw, view, file] = addresses(&conversation, id).map(|path| parlor.get(&path));
+    let expected =
+        json!({ "payload_id": id, "type": "table", "summary": "Table: Übersicht 1 (2)", "data": data });
     assert_eq!(json(raw.send().await.unwrap()).await, expected);
-    let expected = json!({ "summary": "Table (2)", "body": { "table": {
-        "title": null,
+    let expected = json!({ "summary": "Table: Übersicht 1 (2)", "body": { "table": {
+        "title": "Übersicht 1",
         "columns": [{ "name": "a", "numeric": false }],
         "rows": [["1.5"], ["<b>x</b>"]],
         "missing": "",
     } } });
     assert_eq!(json(view.send().await.unwrap()).await, expected);
+    let file = file.send().await.unwrap();
+    let header = |name: &str| file.headers()[name].to_str().unwrap().to_owned();
+    assert_eq!(header("content-type"), "text/csv; charset=utf-8; header=present");
+    assert_eq!(
+        header("content-disposition"),
+        "attachment; filename=\"_bersicht 1.csv\"; filename*=UTF-8''%C3%9Cbersicht%201%2Ecsv"
+    );
+    assert_eq!(file.text().await.unwrap(), "a\r\n1.5\r\n<b>x</b>\r\n");
 }
 
 #[tokio::test]
@@ -88,7 +98,7 @@ async fn nobody_else_has_it_and_with_its_conversation_it_is_gone() {
             assert_eq!(status(&parlor, &path).await, not_found, "{path}");
         }
     }
-    let [raw, _] = addresses("what", &payload);
+    let [raw, ..] = addresses("what", &payload);
     assert_eq!(status(&parlor, &raw).await, not_found);
 
     for path in addresses(&other, of_other) {

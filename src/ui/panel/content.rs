@@ -53,14 +53,14 @@ enum State {
 
 fn payload(panel: Panel, shown: Shown) -> AnyView {
     let handler = handlers::of(&use_page(), &shown.payload.kind);
-    let raw = [
+    let file = [
         "/api/conversations/",
         &shown.conversation_id.to_string(),
         "/payloads/",
         &shown.payload.payload_id,
+        "/file",
     ]
     .concat();
-    let file = [&shown.payload.payload_id, ".json"].concat();
     let state = RwSignal::new(State::Loading);
     let proposed = shown.clone();
     let load = move || load(panel, &shown, state);
@@ -84,13 +84,7 @@ fn payload(panel: Panel, shown: Shown) -> AnyView {
             {width::separator(panel, handler)}
             <div class="panel-head">
                 <h2>{handler.title}</h2>
-                <a
-                    class="icon-button"
-                    href=raw
-                    download=file
-                    aria-label="Download as JSON"
-                    title="Download as JSON"
-                >
+                <a class="icon-button" href=file download="" aria-label="Download" title="Download">
                     {icons::download()}
                 </a>
             </div>

@@ -1,0 +1,37 @@
+//! What a file is called that a browser shows or saves (`Content-Disposition`, RFC 6266).
+
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// `inline` or `attachment`, with a name in any letters: the second form is for those who know it (RFC 8187), which all
+/// browsers do, the first for all others.
+pub fn disposition(how: &str, name: &str) -> String {
+    let plain: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii() && !c.is_ascii_control() && !matches!(c, '"' | '\\') {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    let encoded = utf8_percent_encode(name, NON_ALPHANUMERIC);
+    if plain == name {
+        return format!("{how}; filename=\"{plain}\"");
+    }
+    format!("{how}; filename=\"{plain}\"; filename*=UTF-8''{encoded}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::disposition;
+
+    #[test]
+    fn a_name_is_told_in_letters_that_headers_have_and_in_its_own() {
+        assert_eq!(disposition("inline", "a b.png"), "inline; filename=\"a b.png\"");
+        assert_eq!(
+            disposition("attachment", "Übung \"1\"\r\n.md"),
+            "attachment; filename=\"_bung _1___.md\"; filename*=UTF-8''%C3%9Cbung%20%221%22%0D%0A%2Emd"
+        );
+    }
+}

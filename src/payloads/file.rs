@@ -1,0 +1,147 @@
+//! A payload as a file, in the form that other programs read: a document as Markdown, a table and a chart's numbers as CSV, all
+//! else as JSON.
+
+use serde_json::Value;
+
+use super::{chart, document, table};
+use crate::protocol::{Payload, json};
+
+/// The longest name, in characters.
+const NAME: usize = 80;
+
+/// A file to save.
+#[derive(Debug, PartialEq, Eq)]
+pub struct File {
+    pub name: String,
+    pub media_type: &'static str,
+    pub content: String,
+}
+
+/// All of a payload, not only what there is room for in the panel.
+pub fn file(payload: &Payload) -> File {
+    let raw = payload.data.as_str();
+    let data: Value = serde_json::from_str(raw).unwrap_or_default();
+    let known = match payload.kind.as_str() {
+        "text_document" => document::latest(&data).map(|text| ("md", "text/markdown; charset=utf-8", text)),
+        "table" => table::rows(&data).map(|rows| ("csv", CSV, csv(&rows))),
+        "chart" => chart::rows(&data).map(|rows| ("csv", CSV, csv(&rows))),
+        _ => None,
+    };
+    let (extension, media_type, content) =
+        known.unwrap_or_else(|| ("json", "application/json", json::pretty(raw)));
+    let title = name(data["title"].as_str().unwrap_or_default());
+    let title = if title.is_empty() {
+        &payload.payload_id
+    } else {
+        &title
+    };
+    File {
+        name: format!("{title}.{extension}"),
+        media_type,
+        content,
+    }
+}
+
+const CSV: &str = "text/csv; charset=utf-8; header=present";
+
+/// What a file may be called everywhere.
+fn name(title: &str) -> String {
+    let letters = |c: char| {
+        if c.is_alphanumeric() || "-_,()".contains(c) {
+            c
+        } else {
+            ' '
+        }
+    };
+    let words: String = title.chars().map(letters).collect();
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let name: String = words.join(" ").chars().take(NAME).collect();
+    name.trim().to_owned()
+}
+
+/// Rows of values, the first with the names of the columns, as RFC 4180 has them.
+fn csv(rows: &[Vec<Value>]) -> String {
+    let mut csv = String::new();
+    for row in rows {
+        let cells: Vec<String> = row.iter().map(cell).collect();
+        csv.push_str(&cells.join(","));
+        csv.push_str("\r\n");
+    }
+    csv
+}
+
+fn cell(value: &Value) -> String {
+    let mut text = match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    // A spreadsheet takes such a text for a formula, and what is in it comes from anywhere
+    // (https://owasp.org/www-community/attacks/CSV_Injection). A number it is to take for one.
+    if value.is_string() && text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err()
+    {
+        text.insert(0, '\'');
+    }
+    if text.contains(['"', ',', '\r', '\n']) {
+        return format!("\"{}\"", text.replace('"', "\"\""));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::protocol::Json;
+
+    fn of(kind: &str, data: &Value) -> File {
+        file(&Payload {
+            payload_id: "abc12345".into(),
+            kind: kind.into(),
+            summary: String::new(),
+            data: Json::or_string(&data.to_string()),
+        })
+    }
+
+    #[test]
+    fn a_document_is_the_text_of_its_newest_version() {
+        let file = of(
+            "text_document",
+            &json!({"title": "Brief / an \"Ann\"", "versions": [{"text": "a"}, {"text": "# b\n"}]}),
+        );
+        assert_eq!((&*file.name, &*file.content), ("Brief an Ann.md", "# b\n"));
+        assert_eq!(of("text_document", &json!({"text": "a"})).name, "abc12345.md");
+    }
+
+    #[test]
+    fn a_table_has_all_of_its_rows_as_they_were_given() {
+        let table = json!({"columns": ["Name", "Told, \"so\""], "rows": [["=HYPERLINK(1)", "-1.5"], [null, -2.5], ["a\nb", {"c": [1]}, true]]});
+        let expected = "Name,\"Told, \"\"so\"\"\",\r\n'=HYPERLINK(1),-1.5,\r\n,-2.5,\r\n\"a\nb\",\"{\"\"c\"\":[1]}\",true\r\n";
+        assert_eq!(of("table", &table).content, expected);
+        let many = json!({"rows": vec![json!({"a": 1}); 30_000]});
+        assert_eq!(of("table", &many).content.lines().count(), 30_001);
+    }
+
+    #[test]
+    fn a_chart_is_its_numbers_by_what_they_are_of() {
+        let chart = json!({"kind": "bar", "x": ["2024", "2025"], "series": [{"name": "A", "values": [1.5, null]}, {"name": "B", "values": [2]}]});
+        assert_eq!(of("chart", &chart).content, ",A,B\r\n2024,1.5,2\r\n2025,,\r\n");
+    }
+
+    #[test]
+    fn whatever_does_not_fit_or_is_of_another_type_is_json() {
+        for (kind, data) in [
+            ("table", json!({"rows": 1})),
+            ("article", json!({"title": "T"})),
+            ("chart", json!(null)),
+        ] {
+            let file = of(kind, &data);
+            assert_eq!(
+                (file.media_type, file.content),
+                ("application/json", json::pretty(&data.to_string())),
+                "{kind}"
+            );
+        }
+    }
+}
