@@ -18,6 +18,7 @@ pub mod pubmed;
 mod registry;
 pub mod schema;
 mod service;
+mod service_error;
 #[cfg(test)]
 mod service_tests;
 #[cfg(test)]
@@ -37,6 +38,7 @@ pub use self::{
     built_in::{built_in, pubmed},
     execute::execute,
     registry::{Offer, Registry, ToolSource},
+    service_error::{Fault, ServiceError},
 };
 use crate::{
     agent::Plan,
