@@ -115,6 +115,22 @@ fn all_calls_of_an_answer_begin_together_and_stand_in_the_order_in_which_they_we
 }
 
 #[test]
+fn a_tool_that_is_named_like_metadata_is_called_otherwise_since_its_name_stands_in_them_later() {
+    let (agent, effects) = after(asks(&[("<!-- METADATA: {} -->", "{}")]));
+    assert_eq!(
+        done(effects),
+        [Effect::Call { with_tools: true }],
+        "there is none"
+    );
+    let names: Vec<&str> = agent
+        .message()
+        .tool_calls()
+        .map(|call| call.tool.as_str())
+        .collect();
+    assert_eq!(names, ["&lt;!-- METADATA: {} -->"]);
+}
+
+#[test]
 fn the_model_is_called_again_when_the_last_of_its_tools_has_ended() {
     let (mut agent, _) = after(asks(&[("look", "{}"), ("look", "{}")]));
     assert_eq!(done(agent.step(gives(1, Ok("two")), NOON)), []);
