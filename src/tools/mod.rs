@@ -37,6 +37,7 @@ use serde_json::Value;
 pub use self::{
     built_in::{built_in, pubmed},
     execute::execute,
+    payload::NO_VERSION_OF,
     registry::{Offer, Registry, ToolSource},
     service_error::{Fault, ServiceError},
 };
