@@ -237,6 +237,7 @@ fn models_config(settings: &Settings) -> ModelsConfig {
                 .collect(),
             context_window: endpoint.context_window,
             context_windows: endpoint.context_windows.clone(),
+            lists_all_models: endpoint.lists_all_models,
             dialect: endpoint.dialect,
             max_frame,
             connect_timeout,

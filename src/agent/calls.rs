@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::{Agent, Effect, Phase};
+use super::{Agent, Effect, Phase, control::neutral};
 use crate::protocol::{
     AskedCall, Attachment, EventBody, Json, Part, PayloadRef, RunStatus, Timestamp, ToolCall, ToolProgress,
     ToolStatus, transcript::apply_to_run,
@@ -75,6 +75,8 @@ impl Agent {
         if !self.may_use_tools() || self.asked.len() == MOST_AT_ONCE {
             return Vec::new();
         }
+        // It is told among a message's metadata, where only Parlor writes. No tool has such a name.
+        let tool = neutral(&tool).into_owned();
         let message = format!("Calling {tool}...");
         self.asked.push(Asked {
             place,

@@ -43,6 +43,8 @@ pub enum ErrorCode {
     UnsupportedMediaType,
     /// 422: a tool is wanted that there is not.
     UnknownTool,
+    /// 422: a model is wanted that there is not.
+    UnknownModel,
     /// 422: a model can't be asked like that.
     InvalidParameters,
     /// 422: what the person is said to look at is not there.
@@ -67,7 +69,7 @@ impl ErrorCode {
             Self::RunActive | Self::NotContinuable | Self::IntentReused | Self::ActionSpent => 409,
             Self::TooLarge => 413,
             Self::UnsupportedMediaType => 415,
-            Self::UnknownTool | Self::InvalidParameters | Self::InvalidContext => 422,
+            Self::UnknownTool | Self::UnknownModel | Self::InvalidParameters | Self::InvalidContext => 422,
             Self::Internal => 500,
             Self::Unavailable | Self::Unreachable => 503,
         }
@@ -88,6 +90,7 @@ impl ErrorCode {
             Self::TooLarge => "too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
             Self::UnknownTool => "unknown_tool",
+            Self::UnknownModel => "unknown_model",
             Self::InvalidParameters => "invalid_parameters",
             Self::InvalidContext => "invalid_context",
             Self::Internal => "internal",

@@ -21,7 +21,7 @@ use crate::protocol::{
 pub async fn send_message(intent: intent::SendMessage) -> Result<Started, ApiError> {
     let caller = crate::http::caller()?;
     let fingerprint = crate::http::fingerprint(&intent)?;
-    caller.answer(caller.app.runs.send(caller.user_id, intent, fingerprint).await)
+    caller.answer(crate::http::send(&caller, intent, fingerprint).await)
 }
 
 /// Answers a message once more.
@@ -29,13 +29,7 @@ pub async fn send_message(intent: intent::SendMessage) -> Result<Started, ApiErr
 pub async fn regenerate(intent: intent::Regenerate) -> Result<Started, ApiError> {
     let caller = crate::http::caller()?;
     let fingerprint = crate::http::fingerprint(&intent)?;
-    caller.answer(
-        caller
-            .app
-            .runs
-            .regenerate(caller.user_id, intent, fingerprint)
-            .await,
-    )
+    caller.answer(crate::http::regenerate(&caller, intent, fingerprint).await)
 }
 
 /// Goes on with an answer that was stopped, failed or interrupted.

@@ -17,7 +17,7 @@ use super::{
     caller::not_found,
     chat_stream::{self, ChatRequest},
     payload::Answer,
-    problem::{PROBLEM_JSON, Problem, RETRY_AFTER},
+    problem::{self, Problem},
     tokens,
 };
 use crate::{
@@ -27,6 +27,7 @@ use crate::{
         ConversationId, EventBody, Json as RawJson, Message, MessageId, RunError, RunStatus, ToolStatus,
         intent::Started,
     },
+    storage::StorageError,
 };
 
 /// How long it may take to read how a run has ended when Parlor stops: shorter than connections are kept.
@@ -39,19 +40,26 @@ pub async fn start(
     request: Result<Json<ChatRequest>, JsonRejection>,
 ) -> Result<Response, Problem> {
     let (started, with_diagnostics) = chat_stream::begin(&caller, &headers, request).await?;
+    tokio::select! {
+        biased;
+        ended = caller.app.tokens.ended(caller.access.clone()) => Ok(shut_out(&started, ended)),
+        response = answer(&caller, &started, with_diagnostics) => match response {
+            Err(error) if error.code == ErrorCode::Unavailable => Ok(unread(&started)),
+            response => Ok(response?),
+        },
+        () = stopped(&caller) => Ok(stopping(&started)),
+    }
+}
+
+/// Waits for the answer, but not for ever.
+async fn answer(caller: &Caller, started: &Started, with_diagnostics: bool) -> Result<Response, ApiError> {
     let patience = Duration::from_secs_f64(caller.app.settings.timeouts.batch_seconds);
     let run = started.assistant_message_id;
-    let waited = tokio::select! {
-        biased;
-        () = caller.app.tokens.ended(caller.access.clone()) => return Err(shut_out(run).into()),
-        waited = timeout(patience, settled(&caller, run)) => waited,
-        () = stopped(&caller) => return Ok(stopping(started)),
-    };
-    let message = match waited {
+    let message = match timeout(patience, settled(caller, run)).await {
         Ok(message) => message?,
-        Err(_) => found(&caller, run).await?,
+        Err(_) => found(caller, run).await?,
     };
-    respond(&caller, started, &message, with_diagnostics).await
+    respond(caller, started, &message, with_diagnostics).await
 }
 
 /// Parlor stops. The runs were ended before that, and who waits for one is to hear of it.
@@ -108,20 +116,12 @@ async fn found(caller: &Caller, run: MessageId) -> Result<Message, ApiError> {
     found.map(|(_, message)| message).ok_or_else(not_found)
 }
 
-/// The token that the request came with is not taken any more.
-fn shut_out(run: MessageId) -> ApiError {
-    tokens::refused(&format!(
-        "This API token was revoked, or has expired, while the answer was made. The answer goes on, and is kept as message {run}."
-    ))
-}
-
 async fn respond(
     caller: &Caller,
-    started: Started,
+    started: &Started,
     message: &Message,
     with_diagnostics: bool,
-) -> Result<Response, Problem> {
-    let Started { conversation_id, .. } = started;
+) -> Result<Response, ApiError> {
     let status = message
         .assistant()
         .map(|answer| answer.status)
@@ -129,7 +129,7 @@ async fn respond(
     if !status.is_terminal() {
         return Ok(later(started, message, status));
     }
-    let answer = Answer::of(caller, conversation_id, message, with_diagnostics).await?;
+    let answer = Answer::of(caller, started.conversation_id, message, with_diagnostics).await?;
     let payload = answer.ok_or_else(not_found)?;
     let error = message.assistant().and_then(|answer| answer.error.clone());
     Ok(match (status, error) {
@@ -138,12 +138,29 @@ async fn respond(
     })
 }
 
-/// Where to find what there is not yet.
+/// Where the answer is, or will be.
 #[derive(Serialize)]
-struct Later {
+struct Place {
     conversation_id: ConversationId,
     user_message_id: MessageId,
     message_id: MessageId,
+}
+
+impl From<&Started> for Place {
+    fn from(started: &Started) -> Self {
+        Self {
+            conversation_id: started.conversation_id,
+            user_message_id: started.user_message_id,
+            message_id: started.assistant_message_id,
+        }
+    }
+}
+
+/// Where to find what there is not yet.
+#[derive(Serialize)]
+struct Later {
+    #[serde(flatten)]
+    place: Place,
     status: RunStatus,
     /// The tool calls that a person has to allow first.
     approvals: Vec<Asked>,
@@ -158,12 +175,7 @@ struct Asked {
     detail: Option<String>,
 }
 
-fn later(started: Started, message: &Message, status: RunStatus) -> Response {
-    let Started {
-        conversation_id,
-        user_message_id,
-        assistant_message_id: message_id,
-    } = started;
+fn later(started: &Started, message: &Message, status: RunStatus) -> Response {
     let calls = message
         .assistant()
         .into_iter()
@@ -177,14 +189,12 @@ fn later(started: Started, message: &Message, status: RunStatus) -> Response {
         detail: call.detail.clone(),
     });
     let later = Later {
-        conversation_id,
-        user_message_id,
-        message_id,
+        place: started.into(),
         status,
         approvals: approvals.collect(),
     };
     let mut response = (StatusCode::ACCEPTED, Json(later)).into_response();
-    say_where(&mut response, message_id);
+    say_where(&mut response, started.assistant_message_id);
     response
 }
 
@@ -194,55 +204,53 @@ fn say_where(response: &mut Response, message_id: MessageId) {
     }
 }
 
-/// A problem that says where the answer will be found. For who waits for a run that could not be ended before Parlor was.
-#[derive(Serialize)]
-struct Stopping {
-    r#type: &'static str,
-    title: &'static str,
-    status: u16,
-    detail: String,
-    code: &'static str,
-    conversation_id: ConversationId,
-    user_message_id: MessageId,
-    message_id: MessageId,
-}
-
-fn stopping(started: Started) -> Response {
-    let Started {
-        conversation_id,
-        user_message_id,
-        assistant_message_id: message_id,
-    } = started;
-    let stopping = Stopping {
-        r#type: "about:blank",
-        title: "Service Unavailable",
-        status: StatusCode::SERVICE_UNAVAILABLE.as_u16(),
-        detail: format!(
-            "Parlor is being stopped. What the answer had come to is kept: when Parlor is there again, GET \
-             /api/messages/{message_id} has it."
-        ),
-        code: ErrorCode::Unavailable.as_str(),
-        conversation_id,
-        user_message_id,
-        message_id,
-    };
-    let headers = [
-        (header::CONTENT_TYPE, PROBLEM_JSON),
-        (header::RETRY_AFTER, RETRY_AFTER),
-    ];
-    let mut response = (StatusCode::SERVICE_UNAVAILABLE, headers, Json(stopping)).into_response();
-    say_where(&mut response, message_id);
+/// A problem that says where the answer will be found: the run was begun, and goes on or was ended without its caller.
+fn elsewhere(started: &Started, error: &ApiError) -> Response {
+    let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let place = Place::from(started);
+    let mut response = problem::respond(status, error.code.as_str(), &error.message, &place);
+    say_where(&mut response, place.message_id);
     response
 }
 
-/// A problem that says what had come of the answer all the same.
+/// The token that the request came with is not taken any more, or can't be read.
+fn shut_out(started: &Started, ended: Result<(), StorageError>) -> Response {
+    if let Err(error) = ended {
+        tracing::error!(%error, "a token can't be read");
+        return unread(started);
+    }
+    let run = started.assistant_message_id;
+    elsewhere(
+        started,
+        &tokens::refused(&format!(
+            "This API token was revoked, or has expired, while the answer was made. The answer goes on, and is kept as message {run}."
+        )),
+    )
+}
+
+/// Storage does not work just now.
+fn unread(started: &Started) -> Response {
+    let run = started.assistant_message_id;
+    let message = format!(
+        "Parlor's database does not work just now. The answer goes on, and is kept as soon as that is possible: GET \
+         /api/messages/{run} has it then. The log says more."
+    );
+    elsewhere(started, &ApiError::new(ErrorCode::Unavailable, message))
+}
+
+/// For who waits for a run that could not be ended before Parlor was.
+fn stopping(started: &Started) -> Response {
+    let run = started.assistant_message_id;
+    let message = format!(
+        "Parlor is being stopped. What the answer had come to is kept: when Parlor is there again, GET /api/messages/{run} \
+         has it."
+    );
+    elsewhere(started, &ApiError::new(ErrorCode::Unavailable, message))
+}
+
+/// What had come of an answer all the same.
 #[derive(Serialize)]
 struct Failed {
-    r#type: &'static str,
-    title: &'static str,
-    status: u16,
-    detail: String,
-    code: &'static str,
     error: RunError,
     payload: Answer,
 }
@@ -252,17 +260,8 @@ fn failed(status: RunStatus, error: RunError, payload: Answer) -> Response {
         RunStatus::Interrupted => "run_interrupted",
         _ => "run_failed",
     };
-    let failed = Failed {
-        r#type: "about:blank",
-        title: "Bad Gateway",
-        status: StatusCode::BAD_GATEWAY.as_u16(),
-        detail: error.message.clone(),
-        code,
-        error,
-        payload,
-    };
-    let headers = [(header::CONTENT_TYPE, PROBLEM_JSON)];
-    (StatusCode::BAD_GATEWAY, headers, Json(failed)).into_response()
+    let detail = error.message.clone();
+    problem::respond(StatusCode::BAD_GATEWAY, code, &detail, &Failed { error, payload })
 }
 
 #[cfg(test)]
@@ -270,26 +269,51 @@ mod tests {
     use axum::body::to_bytes;
     use serde_json::{Value, json};
 
-    use super::*;
+    use super::{super::problem::PROBLEM_JSON, *};
 
-    #[tokio::test]
-    async fn if_a_run_can_t_be_ended_before_parlor_is_who_waits_is_told_where_it_is() {
-        let started = Started {
+    fn started() -> Started {
+        Started {
             conversation_id: ConversationId::new(),
             user_message_id: MessageId::new(),
             assistant_message_id: MessageId::new(),
-        };
+        }
+    }
+
+    /// Checks that a response is a problem that says where the answer is, and gives its code.
+    async fn code(response: Response, started: &Started) -> (u16, Value) {
         let message_id = started.assistant_message_id;
-        let response = stopping(started);
-        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
-        let headers = response.headers().clone();
-        assert_eq!(headers[header::LOCATION], *format!("/api/messages/{message_id}"));
-        assert_eq!(headers[header::CONTENT_TYPE], PROBLEM_JSON);
-        let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
-        let problem: Value = serde_json::from_slice(&body).unwrap();
+        let (parts, body) = response.into_parts();
         assert_eq!(
-            (&problem["code"], &problem["message_id"]),
-            (&json!("unavailable"), &json!(message_id))
+            parts.headers[header::LOCATION],
+            *format!("/api/messages/{message_id}")
         );
+        assert_eq!(parts.headers[header::CONTENT_TYPE], PROBLEM_JSON);
+        let body = to_bytes(body, 1 << 20).await.unwrap();
+        let problem: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(problem["message_id"], json!(message_id), "{problem}");
+        assert_eq!(
+            problem["conversation_id"],
+            json!(started.conversation_id),
+            "{problem}"
+        );
+        assert_eq!(problem["status"], parts.status.as_u16(), "{problem}");
+        (parts.status.as_u16(), problem["code"].clone())
+    }
+
+    #[tokio::test]
+    async fn if_a_run_can_t_be_ended_before_parlor_is_who_waits_is_told_where_it_is() {
+        let started = started();
+        let told = code(stopping(&started), &started).await;
+        assert_eq!(told, (503, json!("unavailable")));
+    }
+
+    #[tokio::test]
+    async fn a_token_that_can_t_be_read_is_not_called_revoked() {
+        let started = started();
+        let told = code(shut_out(&started, Ok(())), &started).await;
+        assert_eq!(told, (401, json!("unauthorized")));
+        let broken = StorageError::Database(sqlx::Error::PoolClosed);
+        let told = code(shut_out(&started, Err(broken)), &started).await;
+        assert_eq!(told, (503, json!("unavailable")));
     }
 }

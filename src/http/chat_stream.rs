@@ -23,6 +23,7 @@ use super::{
     parameters::ParametersBody,
     payload::{Answer, LastEvent},
     problem::{self, Problem, bad_request},
+    turns,
 };
 use crate::{
     hub::{Follower, Topic},
@@ -98,7 +99,7 @@ pub async fn begin(
         context: request.context,
         interaction,
     };
-    let started = caller.app.runs.send(caller.user_id, intent, fingerprint).await?;
+    let started = turns::send(caller, intent, fingerprint).await?;
     Ok((started, request.diagnostics))
 }
 
@@ -135,8 +136,7 @@ pub async fn regenerate(
         model: None,
     };
     let fingerprint = fingerprint(&intent)?;
-    let runs = &caller.app.runs;
-    let started = runs.regenerate(caller.user_id, intent, fingerprint).await?;
+    let started = turns::regenerate(&caller, intent, fingerprint).await?;
     stream(caller, started.assistant_message_id, Position(0), diagnostics).await
 }
 

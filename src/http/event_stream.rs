@@ -144,7 +144,13 @@ impl<P: Projection> Streaming<P> {
         let followed = tokio::select! {
             biased;
             () = self.shutdown.cancelled() => return None,
-            () = &mut self.ended => return None,
+            ended = &mut self.ended => return match ended {
+                Ok(()) => None,
+                Err(error) => {
+                    tracing::error!(%error, "a token can't be read");
+                    Some(self.last_words(Notice::Unavailable))
+                }
+            },
             followed = self.follower.next() => followed,
             () = sleep_until(self.beat_at) => {
                 self.beat_at = Instant::now() + self.heartbeat;

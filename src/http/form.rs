@@ -8,7 +8,7 @@ use axum::{
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{AppState, Caller, caller::fingerprint};
+use super::{AppState, Caller, caller::fingerprint, turns};
 use crate::{
     api::{ApiError, ErrorCode},
     assets::Manifest,
@@ -61,11 +61,7 @@ async fn done(caller: Caller, composed: &Composed) -> Result<String, ApiError> {
         context: None,
         interaction: Interaction::TextInput,
     };
-    caller
-        .app
-        .runs
-        .send(caller.user_id, intent, fingerprint(composed)?)
-        .await?;
+    turns::send(&caller, intent, fingerprint(composed)?).await?;
     Ok(path)
 }
 

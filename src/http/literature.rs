@@ -14,6 +14,7 @@ use crate::{
         literature::{Address, Tab},
     },
     storage::Refusal,
+    tools::{Fault, ServiceError},
 };
 
 /// What the page shows at an address.
@@ -55,17 +56,6 @@ pub async fn open(caller: &Caller, address: &str) -> Result<Json, ApiError> {
     Ok(Json::or_string(&json))
 }
 
-/// What a tool's error says first is what happened. What it advises after that is for a model.
-fn for_a_person(error: &str) -> String {
-    let happened = error
-        .split_once(". ")
-        .map_or(error, |(first, _)| first)
-        .trim_end_matches('.');
-    format!(
-        "{happened}. Whoever runs this server finds out why in its log; where PubMed is, says the setting tools.pubmed.base_url."
-    )
-}
-
 impl From<LiteratureError> for ApiError {
     fn from(error: LiteratureError) -> Self {
         let code = match error {
@@ -79,12 +69,14 @@ impl From<LiteratureError> for ApiError {
             LiteratureError::Journal(error) => return error.into(),
             LiteratureError::NoArticle(_) | LiteratureError::NoStream => ErrorCode::NotFound,
             LiteratureError::TooLong { .. } => ErrorCode::TooLarge,
-            LiteratureError::Query | LiteratureError::Nameless => ErrorCode::BadRequest,
-            LiteratureError::Pubmed(error) => {
-                return Self::new(ErrorCode::Unavailable, for_a_person(&error.0));
-            }
-            LiteratureError::Off => ErrorCode::Unavailable,
+            LiteratureError::Query
+            | LiteratureError::Nameless
+            | LiteratureError::Pubmed(ServiceError {
+                fault: Fault::NotUnderstood(_),
+                ..
+            }) => ErrorCode::BadRequest,
+            LiteratureError::Pubmed(_) | LiteratureError::Off => ErrorCode::Unavailable,
         };
-        Self::new(code, error.to_string())
+        Self::new(code, error.for_a_person())
     }
 }

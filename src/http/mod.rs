@@ -45,6 +45,7 @@ mod problem;
 mod rpc_errors;
 mod security;
 mod tokens;
+mod turns;
 
 pub use self::{
     caller::{Caller, caller, fingerprint},
@@ -54,6 +55,7 @@ pub use self::{
     panel::{judge as judge_payload, view as panel_view},
     parameters::set as set_parameters,
     tokens::Tokens,
+    turns::{regenerate, send},
 };
 
 /// What every handler can reach. Clones share everything.

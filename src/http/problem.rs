@@ -11,7 +11,7 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use serde_json::json;
+use serde::Serialize;
 
 use super::caller::not_found;
 use crate::{
@@ -42,24 +42,45 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let ApiError { code, message } = self.0;
         let status = StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let body = json!({
-            "type": "about:blank",
-            "title": status.canonical_reason(),
-            "status": status.as_u16(),
-            "detail": message,
-            "code": code.as_str(),
-        });
-        let mut response = (status, Json(body)).into_response();
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, PROBLEM_JSON);
-        if status == StatusCode::SERVICE_UNAVAILABLE {
-            headers.insert(header::RETRY_AFTER, RETRY_AFTER);
-        }
-        if status == StatusCode::UNAUTHORIZED {
-            headers.insert(header::WWW_AUTHENTICATE, WHAT_IS_TAKEN);
-        }
-        response
+        respond(status, code.as_str(), &message, &NoMore {})
     }
+}
+
+/// What is in the body of a problem.
+#[derive(Serialize)]
+struct Body<'a, M> {
+    r#type: &'static str,
+    title: Option<&'static str>,
+    status: u16,
+    detail: &'a str,
+    code: &'a str,
+    #[serde(flatten)]
+    more: &'a M,
+}
+
+#[derive(Serialize)]
+struct NoMore {}
+
+/// A problem that says more than others do: `more` is an object whose fields stand beside the others.
+pub fn respond(status: StatusCode, code: &str, detail: &str, more: &impl Serialize) -> Response {
+    let body = Body {
+        r#type: "about:blank",
+        title: status.canonical_reason(),
+        status: status.as_u16(),
+        detail,
+        code,
+        more,
+    };
+    let mut response = (status, Json(body)).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, PROBLEM_JSON);
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        headers.insert(header::RETRY_AFTER, RETRY_AFTER);
+    }
+    if status == StatusCode::UNAUTHORIZED {
+        headers.insert(header::WWW_AUTHENTICATE, WHAT_IS_TAKEN);
+    }
+    response
 }
 
 /// A request that is longer than the limit of all requests.

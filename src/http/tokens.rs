@@ -22,7 +22,7 @@ use crate::{
     clock,
     journal::Journal,
     protocol::{ApiToken, Timestamp, TokenId, UserId},
-    storage::{Change, Storage, TokenHash},
+    storage::{Change, Storage, StorageError, TokenHash},
 };
 
 /// What tokens begin with, so that who finds one knows what it is.
@@ -45,8 +45,8 @@ pub struct Access {
     expires_at: Option<Timestamp>,
 }
 
-/// Ready when an access has ended.
-pub type Ended = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// Ready when an access has ended; with an error if storage can't say whether it has.
+pub type Ended = Pin<Box<dyn Future<Output = Result<(), StorageError>> + Send>>;
 
 /// Checks tokens, and notes that they are used.
 pub struct Tokens {
@@ -138,12 +138,13 @@ impl Tokens {
         let mut revoked = self.revoked.subscribe();
         Box::pin(async move {
             // It may have been revoked since it was checked. What can't be read is no reason to go on.
-            while matches!(tokens.storage.api_token(&access.hash).await, Ok(Some(_))) {
+            while tokens.storage.api_token(&access.hash).await?.is_some() {
                 tokio::select! {
-                    changed = revoked.changed() => if changed.is_err() { return },
-                    () = expiry(access.expires_at) => return,
+                    changed = revoked.changed() => if changed.is_err() { break },
+                    () = expiry(access.expires_at) => break,
                 }
             }
+            Ok(())
         })
     }
 }
@@ -210,6 +211,7 @@ fn sha256(token: &str) -> TokenHash {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{hub::Hub, storage::sqlite::Sqlite};
 
     #[test]
     fn a_token_is_known_by_its_hash_and_by_nothing_less() {
@@ -255,5 +257,22 @@ mod tests {
             let headers = HeaderMap::from_iter([(header::AUTHORIZATION, header)]);
             assert_eq!(is_with(&headers), token.is_some(), "{value:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn whether_a_token_has_ended_is_not_said_if_it_can_t_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(folder.path()).await.unwrap());
+        let hub = Arc::new(Hub::default());
+        let (journal, _running) = Journal::start(storage.clone(), hub);
+        let tokens = Arc::new(Tokens::new(storage.clone(), journal));
+        let access = Access {
+            user_id: UserId::LOCAL,
+            hash: TokenHash([7; 32]),
+            expires_at: None,
+        };
+        assert!(tokens.ended(Some(access.clone())).await.is_ok(), "there is none");
+        storage.close().await.unwrap();
+        assert!(tokens.ended(Some(access)).await.is_err());
     }
 }

@@ -2,13 +2,10 @@
 
 use async_trait::async_trait;
 
-use super::{Literature, LiteratureError};
+use super::{Literature, LiteratureError, Whole};
 use crate::{
     pages::{Built, ContextBuilder, ContextError, fenced},
-    protocol::{
-        PageContext, StreamId, UserId,
-        literature::{Article, FullArticle},
-    },
+    protocol::{PageContext, StreamId, UserId, literature::Article},
     tools::plain,
 };
 
@@ -89,8 +86,8 @@ impl Literature {
     }
 
     async fn article_told(&self, user_id: UserId, pmid: &str) -> Result<String, ContextError> {
-        let (article, note) = match self.article_and_note(user_id, pmid).await {
-            Ok(found) => found,
+        let article = match self.read_whole(user_id, pmid).await {
+            Ok(article) => article,
             Err(error @ (LiteratureError::Pubmed(_) | LiteratureError::Off)) => {
                 let pmid: String = pmid.chars().take(20).collect();
                 return Ok(format!(
@@ -99,8 +96,8 @@ impl Literature {
             }
             Err(error) => return Err(refused(error)),
         };
-        let mut text = whole(&article);
-        if let Some(note) = note {
+        let mut text = told(&article);
+        if let Some((note, _)) = article.kept {
             text.push_str("\n\nIt is among their saved articles.");
             if !note.is_empty() {
                 text.push_str(&format!(" Their note: {}", plain::line(&note, 4000)));
@@ -136,7 +133,7 @@ pub(super) fn one_line(article: &Article) -> String {
 }
 
 /// All that there is of an article.
-fn whole(full: &FullArticle) -> String {
+fn told(whole: &Whole) -> String {
     let Article {
         pmid,
         title,
@@ -144,12 +141,12 @@ fn whole(full: &FullArticle) -> String {
         journal,
         published,
         doi,
-    } = &full.article;
+    } = &whole.article;
     let doi = doi.as_ref().map_or(String::new(), |doi| format!("\nDOI: {doi}"));
-    let summary = match &full.problem {
-        Some(problem) => format!("(It can't be had just now: {problem})"),
-        None if full.summary.is_empty() => "(PubMed has none.)".into(),
-        None => full.summary.join("\n"),
+    let summary = match &whole.summary {
+        Err(problem) => format!("(It can't be had just now: {problem})"),
+        Ok(none) if none.is_empty() => "(PubMed has none.)".into(),
+        Ok(summary) => summary.join("\n"),
     };
     format!(
         "Title: {title}\nAuthors: {}\nPublished: {journal}, {published}\nPMID: {pmid}{doi}\nAddress: \

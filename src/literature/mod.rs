@@ -9,9 +9,11 @@
 
 mod context;
 mod known;
+#[cfg(test)]
+mod tests;
 mod tools;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use self::known::Known;
 use crate::{
@@ -24,7 +26,7 @@ use crate::{
     settings,
     storage::{Change, Storage, StorageError},
     tools::{
-        ToolError,
+        Fault, ServiceError,
         pubmed::{self, Eutils, LONGEST_QUERY, is_pmid},
     },
 };
@@ -32,7 +34,7 @@ use crate::{
 /// PubMed gives no more than so many of what it has found.
 const REACHABLE: usize = 9_999;
 
-/// Why something could not be done. Each is a sentence for the person, and for the model.
+/// Why something could not be done. Each is a sentence that says what happened, to the person and to the model.
 #[derive(Debug, thiserror::Error)]
 pub enum LiteratureError {
     #[error("There is no article with the PMID {0}.")]
@@ -48,17 +50,48 @@ pub enum LiteratureError {
     #[error("A stream needs a name.")]
     Nameless,
     #[error(transparent)]
-    Pubmed(ToolError),
+    Pubmed(#[from] ServiceError),
     #[error(transparent)]
     Storage(#[from] StorageError),
     #[error(transparent)]
     Journal(#[from] JournalError),
 }
 
-impl From<ToolError> for LiteratureError {
-    fn from(error: ToolError) -> Self {
-        Self::Pubmed(error)
+impl LiteratureError {
+    /// The same, with what a person can do next.
+    pub fn for_a_person(&self) -> String {
+        match self {
+            Self::Pubmed(error) => format!("{error} {}", next(&error.fault)),
+            error => error.to_string(),
+        }
     }
+}
+
+/// What a person can do if PubMed does not answer as it should.
+fn next(fault: &Fault) -> Cow<'static, str> {
+    match fault {
+        Fault::Busy(Some(after)) => {
+            format!("Try again in {} seconds.", after.as_secs_f64().ceil().max(1.0)).into()
+        }
+        Fault::Busy(None) | Fault::Crowded => "Try again in a minute.".into(),
+        Fault::TooLate(_) | Fault::Ill(_) | Fault::Unreadable => {
+            "Try again in a minute; if it stays like that, whoever runs this server finds out more in its log.".into()
+        }
+        Fault::NotUnderstood(_) => "Change the query, and search again.".into(),
+        Fault::Unreachable | Fault::ShutOut(_) | Fault::Refused(_) | Fault::TooLong(_) => {
+            "Whoever runs this server finds out why in its log; where PubMed is, says the setting tools.pubmed.base_url."
+                .into()
+        }
+    }
+}
+
+/// All that there is of an article.
+struct Whole {
+    article: Article,
+    /// Its abstract, by paragraphs; empty if it has none.
+    summary: Result<Vec<String>, LiteratureError>,
+    /// What the person has written about it, and since when they keep it; nothing if they don't.
+    kept: Option<(String, Timestamp)>,
 }
 
 /// The literature of everybody. Clones share everything.
@@ -127,44 +160,49 @@ impl Literature {
 
     /// An article with its abstract: the one that is kept, or PubMed's.
     pub async fn article(&self, user_id: UserId, pmid: &str) -> Result<FullArticle, LiteratureError> {
-        Ok(self.article_and_note(user_id, pmid).await?.0)
+        let read = self.read_whole(user_id, pmid).await?;
+        let (summary, problem) = match read.summary {
+            Ok(summary) => (summary, None),
+            Err(error) => (Vec::new(), Some(error.for_a_person())),
+        };
+        Ok(FullArticle {
+            article: read.article,
+            summary,
+            problem,
+        })
     }
 
     /// The same, with what the person has written about it if it is kept.
-    async fn article_and_note(
-        &self,
-        user_id: UserId,
-        pmid: &str,
-    ) -> Result<(FullArticle, Option<String>), LiteratureError> {
+    async fn read_whole(&self, user_id: UserId, pmid: &str) -> Result<Whole, LiteratureError> {
         let none = || LiteratureError::NoArticle(pmid.chars().take(20).collect());
         if !is_pmid(pmid) {
             return Err(none());
         }
-        let (article, note, summary) = match self.0.storage.saved_article(user_id, pmid).await? {
-            Some((saved, summary)) => (saved.article, Some(saved.note), summary),
+        let (article, kept, summary) = match self.0.storage.saved_article(user_id, pmid).await? {
+            Some((saved, summary)) => {
+                let kept = Some((saved.note, saved.saved_at));
+                (saved.article, kept, summary)
+            }
             None => {
                 let ids = [pmid.to_owned()];
                 (self.read(&ids).await?.pop().ok_or_else(none)?, None, None)
             }
         };
-        let (summary, problem) = match summary {
-            Some(summary) => (summary, None),
-            None => match self.summary(&article).await {
-                Ok(summary) => {
-                    if note.is_some() {
-                        self.keep_summary(user_id, pmid, summary.clone()).await;
-                    }
-                    (summary, None)
+        let summary = match summary {
+            Some(summary) => Ok(summary),
+            None => {
+                let summary = self.summary(&article).await;
+                if let (Ok(summary), Some(_)) = (&summary, &kept) {
+                    self.keep_summary(user_id, pmid, summary.clone()).await;
                 }
-                Err(error) => (Vec::new(), Some(error.to_string())),
-            },
+                summary
+            }
         };
-        let article = FullArticle {
+        Ok(Whole {
             article,
             summary,
-            problem,
-        };
-        Ok((article, note))
+            kept,
+        })
     }
 
     /// An article's abstract, by paragraphs: what is known, or PubMed's.
@@ -218,13 +256,14 @@ impl Literature {
         saved_at: Option<Timestamp>,
     ) -> Result<SavedArticle, LiteratureError> {
         self.check("The note", note)?;
-        let FullArticle {
+        // Nothing is read after it is saved: what fails then would be told as if nothing had been.
+        let Whole {
             article,
             summary,
-            problem,
-        } = self.article(user_id, pmid).await?;
+            kept,
+        } = self.read_whole(user_id, pmid).await?;
         let now = clock::now();
-        let saved = SavedArticle {
+        let mut saved = SavedArticle {
             article,
             note: note.trim().into(),
             saved_at: saved_at.map_or(now, |before| before.min(now)),
@@ -232,12 +271,17 @@ impl Literature {
         let save = Change::SaveArticle {
             user_id,
             article: saved.clone(),
-            summary: problem.is_none().then_some(summary),
+            summary: summary.ok(),
             limit: self.0.settings.articles,
         };
         self.0.journal.submit(save).await?;
-        let kept = self.0.storage.saved_article(user_id, pmid).await?;
-        Ok(kept.map_or(saved, |(kept, _)| kept))
+        if let Some((note, since)) = kept {
+            saved.saved_at = since;
+            if !note.is_empty() {
+                saved.note = note;
+            }
+        }
+        Ok(saved)
     }
 
     /// Writes something about an article that is kept.

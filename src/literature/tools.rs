@@ -25,7 +25,7 @@ impl Literature {
 impl From<LiteratureError> for ToolError {
     fn from(error: LiteratureError) -> Self {
         match error {
-            LiteratureError::Pubmed(error) => error,
+            LiteratureError::Pubmed(error) => error.into(),
             LiteratureError::Journal(JournalError::Refused(Refusal::LibraryFull)) => Self::new(
                 "As many articles are saved as can be. Nothing was changed: tell the person, who can remove some of them.",
             ),

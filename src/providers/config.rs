@@ -35,6 +35,8 @@ pub struct EndpointConfig {
     pub context_window: Option<usize>,
     /// The same for single models, by their names there.
     pub context_windows: BTreeMap<String, usize>,
+    /// Whether it answers for no other models than it lists.
+    pub lists_all_models: bool,
     /// Where it differs from others.
     pub dialect: Dialect,
     /// The longest SSE frame that is taken, in bytes.
@@ -56,6 +58,7 @@ impl EndpointConfig {
             models: Vec::new(),
             context_window: None,
             context_windows: BTreeMap::new(),
+            lists_all_models: false,
             dialect: Dialect::default(),
             max_frame: DEFAULT_MAX_FRAME,
             connect_timeout: DEFAULT_CONNECT_TIMEOUT,
@@ -76,6 +79,7 @@ impl fmt::Debug for EndpointConfig {
             .field("models", &self.models)
             .field("context_window", &self.context_window)
             .field("context_windows", &self.context_windows)
+            .field("lists_all_models", &self.lists_all_models)
             .field("dialect", &self.dialect)
             .field("max_frame", &self.max_frame)
             .field("connect_timeout", &self.connect_timeout)

@@ -17,7 +17,7 @@ use futures::Stream;
 
 pub use self::{
     config::{DEFAULT_MAX_FRAME, EndpointConfig},
-    registry::{Models, ModelsConfig},
+    registry::{Models, ModelsConfig, UnknownModel},
     think::ThinkFilter,
 };
 use crate::protocol::{Parameters, RunError, chat::ModelInfo};

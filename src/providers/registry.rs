@@ -1,7 +1,7 @@
 //! All endpoints there are: which models they offer, and which endpoint a model's id means.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -61,6 +61,17 @@ struct Place {
     endpoint: Arc<dyn Endpoint>,
     /// Nobody has asked for it: it need not answer, but soon.
     is_candidate: bool,
+    /// It answers for no other models than it lists.
+    lists_all: bool,
+}
+
+/// Somebody names a model that can't be there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownModel {
+    /// Why, in a sentence.
+    pub why: String,
+    /// Those that there are, as far as that is known just now.
+    pub models: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -70,6 +81,8 @@ struct Cached {
     only_tour: bool,
     /// By endpoint, from when it last answered.
     by_endpoint: HashMap<String, Vec<ModelInfo>>,
+    /// The endpoints that answered when this was made.
+    answered: HashSet<String>,
 }
 
 impl Models {
@@ -89,6 +102,7 @@ impl Models {
                 Ok(endpoint) => places.push(Place {
                     endpoint: Arc::new(endpoint),
                     is_candidate: discovers,
+                    lists_all: config.lists_all_models,
                 }),
                 Err(error) => misfits.push(error.error),
             }
@@ -123,6 +137,32 @@ impl Models {
         }
     }
 
+    /// Whether a model can be there that somebody names. One that an endpoint does not list may be there all the same, unless the
+    /// settings say that the endpoint lists all; and so may any of an endpoint that can't list them just now.
+    ///
+    /// # Errors
+    ///
+    /// If it can't be there.
+    pub async fn check(&self, id: &str) -> Result<(), UnknownModel> {
+        let unknown = |why| UnknownModel {
+            why,
+            models: self.0.known_ids(),
+        };
+        let (endpoint, _) = self.resolve(id).map_err(|error| unknown(error.error.message))?;
+        let place = self.0.place(endpoint.name());
+        if !place.is_some_and(|place| place.lists_all) || self.0.knows(endpoint.name(), id) {
+            return Ok(());
+        }
+        self.list().await;
+        if !self.0.is_without(endpoint.name(), id) {
+            return Ok(());
+        }
+        Err(unknown(format!(
+            "The endpoint “{}” has no model “{id}”.",
+            endpoint.name()
+        )))
+    }
+
     /// How many tokens a model can take, if that is known. An empty id means the default model.
     pub async fn context_window(&self, id: &str) -> Option<usize> {
         let (endpoint, model) = self.resolve(id).ok()?;
@@ -142,8 +182,7 @@ impl Models {
         if id == tour::MODEL_ID {
             return Ok((self.0.tour.clone(), model.to_owned()));
         }
-        let place = self.0.places.iter().find(|place| place.endpoint.name() == name);
-        match place {
+        match self.0.place(name) {
             Some(place) if !model.is_empty() => Ok((place.endpoint.clone(), model.to_owned())),
             _ => {
                 let misfit = self
@@ -162,6 +201,28 @@ impl Models {
 }
 
 impl Inner {
+    fn place(&self, name: &str) -> Option<&Place> {
+        self.places.iter().find(|place| place.endpoint.name() == name)
+    }
+
+    /// The models that were there when that was last asked.
+    fn known_ids(&self) -> Vec<String> {
+        let models = self.cached().map(|cached| cached.list.models);
+        models.into_iter().flatten().map(|model| model.id).collect()
+    }
+
+    /// Whether an endpoint has listed a model, however long ago.
+    fn knows(&self, endpoint: &str, id: &str) -> bool {
+        self.cached().is_some_and(|cached| cached.has(endpoint, id))
+    }
+
+    /// Whether an endpoint has just listed its models, and not this one.
+    fn is_without(&self, endpoint: &str, id: &str) -> bool {
+        self.cached().is_some_and(|cached| {
+            cached.is_fresh() && cached.answered.contains(endpoint) && !cached.has(endpoint, id)
+        })
+    }
+
     fn cached(&self) -> Option<Cached> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -185,10 +246,14 @@ impl Inner {
             problems: self.misfits.clone(),
             ..ModelList::default()
         };
+        let mut answered = HashSet::new();
         for (place, answer) in self.places.iter().zip(answers) {
             let name = place.endpoint.name().to_owned();
             match answer {
-                Ok(models) => drop(by_endpoint.insert(name, models)),
+                Ok(models) => {
+                    answered.insert(name.clone());
+                    by_endpoint.insert(name, models);
+                }
                 Err(_) if place.is_candidate => drop(by_endpoint.remove(&name)),
                 Err(error) => {
                     // One that is only down keeps its place in the picker.
@@ -217,6 +282,7 @@ impl Inner {
             list,
             only_tour,
             by_endpoint,
+            answered,
         }
     }
 
@@ -246,6 +312,11 @@ impl Place {
 }
 
 impl Cached {
+    fn has(&self, endpoint: &str, id: &str) -> bool {
+        let models = self.by_endpoint.get(endpoint);
+        models.is_some_and(|models| models.iter().any(|model| model.id == id))
+    }
+
     fn is_fresh(&self) -> bool {
         let has_problems = self.only_tour || !self.list.problems.is_empty();
         self.at.elapsed() < if has_problems { FRESH_WITH_PROBLEMS } else { FRESH }

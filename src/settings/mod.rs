@@ -120,6 +120,9 @@ pub struct Endpoint {
     /// The same for single models, by their names there.
     #[serde(default)]
     pub context_windows: BTreeMap<String, usize>,
+    /// Whether it answers for no other models than it lists. Many servers know aliases, or take any name.
+    #[serde(default)]
+    pub lists_all_models: bool,
     #[serde(default)]
     pub dialect: Dialect,
 }
@@ -135,6 +138,7 @@ impl fmt::Debug for Endpoint {
             .field("headers", &self.headers)
             .field("context_window", &self.context_window)
             .field("context_windows", &self.context_windows)
+            .field("lists_all_models", &self.lists_all_models)
             .field("dialect", &self.dialect)
             .finish()
     }

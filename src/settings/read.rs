@@ -249,6 +249,7 @@ fn endpoint_from_environment(
         headers: BTreeMap::new(),
         context_window: None,
         context_windows: BTreeMap::new(),
+        lists_all_models: false,
         dialect: Dialect::default(),
     })
 }

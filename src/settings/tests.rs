@@ -64,6 +64,7 @@ fn openai_variables_are_enough_for_one_endpoint() {
         headers: BTreeMap::new(),
         context_window: None,
         context_windows: BTreeMap::new(),
+        lists_all_models: false,
         dialect: Dialect::default(),
     };
     assert_eq!(endpoints, [expected]);
@@ -242,6 +243,7 @@ fn the_file_that_comes_with_parlor_says_the_defaults() {
         "# url",
         "# email",
         "# context_window",
+        "# lists_all_models",
         "# dialect",
         "# timezone",
         "# command",
@@ -319,12 +321,13 @@ fn a_number_that_can_not_be_is_refused_at_the_start() {
 #[test]
 fn an_endpoint_says_how_much_its_models_take_and_how_it_differs() {
     let file = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\ncontext_window = 1000\n\
-                context_windows = { big = 5000 }\ndialect = { longest_answer = 'max_tokens' }\n";
+                context_windows = { big = 5000 }\nlists_all_models = true\ndialect = { longest_answer = 'max_tokens' }\n";
     let endpoint = read(file, &[]).unwrap().endpoints.remove(0);
     assert_eq!(
         (endpoint.context_window, endpoint.context_windows["big"]),
         (Some(1000), 5000)
     );
+    assert!(endpoint.lists_all_models);
     assert_eq!(
         endpoint.dialect,
         Dialect {

@@ -9,7 +9,7 @@ use crate::protocol::{Attachment, AttachmentId, attachment::Shown};
 const NAME: usize = 80;
 
 /// What is said of a file of which nothing is known.
-const UNKNOWN: &str = "application/octet-stream";
+pub(super) const UNKNOWN: &str = "application/octet-stream";
 
 /// How a type is also called, and what it is called here.
 const ALIASES: [(&str, &str); 7] = [
@@ -72,6 +72,9 @@ impl NewAttachment {
 /// The type of a file. What browsers would show must be what it is said to be; whatever else it is, it is only saved.
 fn media_type(said: &str, data: &[u8]) -> String {
     let said = said.to_ascii_lowercase();
+    if !is_media_type(&said) {
+        return UNKNOWN.into();
+    }
     let own = ALIASES.iter().find(|(alias, _)| *alias == said);
     let said = own.map_or(said, |(_, name)| (*name).to_owned());
     if Shown::of(&said) == Shown::Saved || begins_as(&said, data) {
@@ -79,6 +82,16 @@ fn media_type(said: &str, data: &[u8]) -> String {
     } else {
         UNKNOWN.into()
     }
+}
+
+/// Whether it has the form of a type, without parameters. The model reads it among what only Parlor says: nothing else may stand there.
+pub(super) fn is_media_type(text: &str) -> bool {
+    let is_name = |name: &str| {
+        let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-+._".contains(&byte);
+        !name.is_empty() && name.len() < 80 && name.bytes().all(is_fit)
+    };
+    let is_both = |(kind, subtype): (&str, &str)| is_name(kind) && is_name(subtype);
+    text.split_once('/').is_some_and(is_both)
 }
 
 /// Whether a file begins as those of a type do.
@@ -154,6 +167,18 @@ mod tests {
             ("image/svg+xml", page, ("draw-1.svg", "image/svg+xml")),
             ("text/html", page, ("draw-1.html", "text/html")),
             ("video/mp4", page, ("draw-1", "video/mp4")),
+            (
+                "application/vnd.a-b+json",
+                page,
+                ("draw-1", "application/vnd.a-b+json"),
+            ),
+            // What is no type at all.
+            ("", page, ("draw-1", UNKNOWN)),
+            ("text", page, ("draw-1", UNKNOWN)),
+            ("text/", page, ("draw-1", UNKNOWN)),
+            ("text/plain\r\nx: y", page, ("draw-1", UNKNOWN)),
+            ("<!-- METADATA: {} -->", page, ("draw-1", UNKNOWN)),
+            ("text/plain; <!-- METADATA: {} -->", page, ("draw-1", UNKNOWN)),
         ] {
             let (name, media_type) = kept("draw-1", said, data);
             assert_eq!((&*name, &*media_type), expected, "{said}");

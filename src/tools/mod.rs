@@ -18,6 +18,7 @@ pub mod pubmed;
 mod registry;
 pub mod schema;
 mod service;
+mod service_error;
 #[cfg(test)]
 mod service_tests;
 #[cfg(test)]
@@ -36,7 +37,9 @@ use serde_json::Value;
 pub use self::{
     built_in::{built_in, pubmed},
     execute::execute,
+    payload::NO_VERSION_OF,
     registry::{Offer, Registry, ToolSource},
+    service_error::{Fault, ServiceError},
 };
 use crate::{
     agent::Plan,

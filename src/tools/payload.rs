@@ -7,6 +7,9 @@ use crate::protocol::{Json, Payload};
 
 /// The longest summary, in characters.
 const SUMMARY: usize = 80;
+/// The field that names what the model wanted this to be a version of, if it came to be none.
+pub const NO_VERSION_OF: &str = "no_version_of";
+
 /// Ids are so many letters and digits: few enough to be repeated by a model, enough that they do not meet.
 const ID: usize = 8;
 
@@ -62,6 +65,12 @@ fn summary(kind: &str, data: &Value) -> String {
     if let Some(count) = fields.filter_map(|field| field.as_array().map(Vec::len)).max() {
         line.push_str(&format!(" ({count})"));
     }
+    if let Some(id) = data.get(NO_VERSION_OF).and_then(Value::as_str) {
+        line.push_str(&format!(
+            " (a new one, no version of {})",
+            plain::line(id, 2 * ID)
+        ));
+    }
     line
 }
 
@@ -84,6 +93,11 @@ mod tests {
             ("text_document", json!("x"), "Text document"),
             ("été", json!(null), "été"),
             ("", json!({"title": " a\n b "}), ": a b"),
+            (
+                "text_document",
+                json!({"title": "T", "no_version_of": "a\nb <!-- METADATA and more"}),
+                "Text document: T (a new one, no version of a b <!-- METADAT…)",
+            ),
         ];
         for (kind, data, line) in cases {
             assert_eq!(summary(kind, &data), line);

@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use tokio::time::{sleep, timeout};
 
 use super::{
-    ToolError,
     pace::{Crowded, Pace},
+    service_error::{Fault, ServiceError},
 };
 use crate::outgoing::{client_for, retry_after};
 
@@ -31,7 +31,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Service {
     http: Client,
-    /// What it is called towards the model.
+    /// What it is called towards models and people.
     name: &'static str,
     pace: Option<Pace>,
     patience: Duration,
@@ -40,9 +40,9 @@ pub struct Service {
 
 /// Why an answer did not come, or not as it should.
 enum Failure {
-    Final(ToolError),
+    Final(Fault),
     /// It may come if it is asked for again, after so long if the service says so.
-    ForNow(ToolError, Option<Duration>),
+    ForNow(Fault, Option<Duration>),
 }
 
 impl Service {
@@ -83,27 +83,51 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// What went wrong, for the model. The address is not in it: that may hold a key, and is the operator's business.
-    pub async fn ask(&self, request: RequestBuilder) -> Result<String, ToolError> {
+    /// What went wrong. The address is not in it: that may hold a key, and is the operator's business.
+    pub async fn ask(&self, request: RequestBuilder) -> Result<String, ServiceError> {
+        self.ask_until_done(request)
+            .await
+            .map_err(|fault| self.error(fault))
+    }
+
+    /// The same for an answer that is JSON.
+    pub async fn ask_json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, ServiceError> {
+        let text = self.ask(request).await?;
+        serde_json::from_str(&text).map_err(|error| self.error(self.unreadable(error)))
+    }
+
+    /// A fault of this service.
+    pub fn error(&self, fault: Fault) -> ServiceError {
+        ServiceError {
+            name: self.name,
+            fault,
+        }
+    }
+
+    /// The fault of an answer that makes no sense.
+    pub fn unreadable(&self, error: impl fmt::Display) -> Fault {
+        tracing::warn!(service = self.name, %error, "its answer can't be read");
+        Fault::Unreadable
+    }
+
+    async fn ask_until_done(&self, request: RequestBuilder) -> Result<String, Fault> {
         let request = request.build().map_err(|error| self.unreadable(error))?;
         let mut retries = 0;
         loop {
             if let Some(pace) = &self.pace {
-                pace.turn().await.map_err(|Crowded| self.crowded())?;
+                pace.turn().await.map_err(|Crowded| Fault::Crowded)?;
             }
             // Bodies are in memory: there is always a copy.
-            let Some(request) = request.try_clone() else {
-                return Err(self.unreachable());
-            };
-            let (error, wait) = match timeout(self.patience, self.ask_once(request)).await {
+            let request = request.try_clone().ok_or(Fault::Unreachable)?;
+            let (fault, wait) = match timeout(self.patience, self.ask_once(request)).await {
                 Ok(Ok(text)) => return Ok(text),
-                Ok(Err(Failure::Final(error))) => return Err(error),
-                Ok(Err(Failure::ForNow(error, wait))) => (error, wait),
-                Err(_) => return Err(self.too_late()),
+                Ok(Err(Failure::Final(fault))) => return Err(fault),
+                Ok(Err(Failure::ForNow(fault, wait))) => (fault, wait),
+                Err(_) => return Err(Fault::TooLate(self.patience)),
             };
             let wait = wait.unwrap_or(self.first_wait * 2_u32.pow(retries));
             if retries == RETRIES || wait > LONGEST_WAIT {
-                return Err(error);
+                return Err(fault);
             }
             retries += 1;
             match &self.pace {
@@ -113,16 +137,10 @@ impl Service {
         }
     }
 
-    /// The same for an answer that is JSON.
-    pub async fn ask_json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, ToolError> {
-        let text = self.ask(request).await?;
-        serde_json::from_str(&text).map_err(|error| self.unreadable(error))
-    }
-
     async fn ask_once(&self, request: Request) -> Result<String, Failure> {
         let response = self.http.execute(request).await.map_err(|error| {
             tracing::warn!(service = self.name, error = %error.without_url(), "can't be reached");
-            Failure::Final(self.unreachable())
+            Failure::Final(Fault::Unreachable)
         })?;
         let status = response.status();
         if status.is_success() {
@@ -131,66 +149,22 @@ impl Service {
         tracing::warn!(service = self.name, %status, "refused");
         let after = retry_after(response.headers(), SystemTime::now());
         Err(match status.as_u16() {
-            429 => Failure::ForNow(self.busy(after), after),
-            500.. => {
-                let what = format!("failed ({status}). Do without it, or try again later.");
-                Failure::ForNow(self.says(what), after)
-            }
-            401 | 403 => Failure::Final(self.says(format!(
-                "does not let Parlor ask ({status}): whoever runs this server has to look at its address and key in the \
-                 settings. Do without it."
-            ))),
-            _ => Failure::Final(self.says(format!("refused the request ({status})."))),
+            429 => Failure::ForNow(Fault::Busy(after), after),
+            500.. => Failure::ForNow(Fault::Ill(status), after),
+            401 | 403 => Failure::Final(Fault::ShutOut(status)),
+            _ => Failure::Final(Fault::Refused(status)),
         })
     }
 
-    async fn read(&self, mut response: Response) -> Result<String, ToolError> {
+    async fn read(&self, mut response: Response) -> Result<String, Fault> {
         let mut body = Vec::new();
         loop {
             match response.chunk().await {
-                Ok(Some(chunk)) if body.len() + chunk.len() > LIMIT => {
-                    return Err(self.says(format!(
-                        "answered with more than {} MB. Ask for less.",
-                        LIMIT >> 20
-                    )));
-                }
+                Ok(Some(chunk)) if body.len() + chunk.len() > LIMIT => return Err(Fault::TooLong(LIMIT)),
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
                 Ok(None) => return Ok(String::from_utf8_lossy(&body).into_owned()),
                 Err(error) => return Err(self.unreadable(error.without_url())),
             }
         }
-    }
-
-    /// The error of an answer that makes no sense.
-    pub fn unreadable(&self, error: impl fmt::Display) -> ToolError {
-        tracing::warn!(service = self.name, %error, "its answer can't be read");
-        self.says("gave an answer that can't be read. Try once more, or do without it.")
-    }
-
-    fn unreachable(&self) -> ToolError {
-        self.says("can't be reached. Do without it.")
-    }
-
-    fn too_late(&self) -> ToolError {
-        let seconds = self.patience.as_secs_f64();
-        self.says(format!(
-            "did not answer within {seconds} seconds. Do without it, or try again later."
-        ))
-    }
-
-    fn busy(&self, after: Option<Duration>) -> ToolError {
-        let when = after.map_or("later".into(), |after| {
-            format!("in {} seconds", after.as_secs_f64().ceil())
-        });
-        self.says(format!("is asked too much (429). It can be asked again {when}."))
-    }
-
-    fn crowded(&self) -> ToolError {
-        self.says("is asked too much from here: too many requests wait for their turn already. Try again in a minute.")
-    }
-
-    /// An error that says what the service did.
-    pub fn says(&self, what: impl fmt::Display) -> ToolError {
-        ToolError(format!("{} {what}", self.name))
     }
 }

@@ -4,7 +4,7 @@ use reqwest::Url;
 use serde_json::{Value, json};
 use upstream::{Page, Upstream};
 
-use super::{ToolError, service::Service};
+use super::{Fault, ServiceError, ToolError, service::Service};
 
 /// What a service is for which nobody waits long.
 fn service(url: &str) -> (Service, Url) {
@@ -13,7 +13,7 @@ fn service(url: &str) -> (Service, Url) {
     (service.hurried(Duration::from_secs(20)), url)
 }
 
-async fn ask(upstream: &Upstream) -> Result<Value, ToolError> {
+async fn ask(upstream: &Upstream) -> Result<Value, ServiceError> {
     let (service, url) = service(&upstream.url_of("/ask"));
     service.ask_json(service.http().get(url)).await
 }
@@ -44,7 +44,7 @@ async fn what_is_overwhelmed_or_ill_for_a_moment_is_asked_again() {
 #[tokio::test]
 async fn what_stays_ill_is_given_up() {
     let upstream = answering(&[Page::text("<h1>Oops</h1>").status(500)]).await;
-    let error = ask(&upstream).await.unwrap_err();
+    let error = ToolError::from(ask(&upstream).await.unwrap_err());
     assert_eq!(
         error.0,
         "The oracle failed (500 Internal Server Error). Do without it, or try again later."
@@ -55,7 +55,7 @@ async fn what_stays_ill_is_given_up() {
 #[tokio::test]
 async fn who_wants_to_be_left_alone_for_long_is() {
     let upstream = answering(&[Page::text("").status(429).header("retry-after", "3600")]).await;
-    let error = ask(&upstream).await.unwrap_err();
+    let error = ToolError::from(ask(&upstream).await.unwrap_err());
     assert_eq!(
         error.0,
         "The oracle is asked too much (429). It can be asked again in 3600 seconds."
@@ -66,7 +66,7 @@ async fn who_wants_to_be_left_alone_for_long_is() {
 #[tokio::test]
 async fn a_refusal_is_not_asked_for_twice_and_says_whose_business_it_is() {
     let upstream = answering(&[Page::text("").status(403)]).await;
-    let error = ask(&upstream).await.unwrap_err();
+    let error = ToolError::from(ask(&upstream).await.unwrap_err());
     assert!(error.0.contains("address and key in the settings"), "{error}");
     assert_eq!(upstream.requests().len(), 1);
 }
@@ -78,7 +78,7 @@ async fn a_redirect_is_not_followed() {
         .status(302)
         .header("location", &elsewhere.url_of("/ask"));
     let upstream = answering(&[away]).await;
-    let error = ask(&upstream).await.unwrap_err();
+    let error = ToolError::from(ask(&upstream).await.unwrap_err());
     assert!(error.0.contains("302"), "{error}");
     assert_eq!(elsewhere.requests().len(), 0);
 }
@@ -86,7 +86,7 @@ async fn a_redirect_is_not_followed() {
 #[tokio::test]
 async fn an_answer_without_end_is_cut_off() {
     let upstream = answering(&[Page::spaces(50 << 20)]).await;
-    let error = ask(&upstream).await.unwrap_err();
+    let error = ToolError::from(ask(&upstream).await.unwrap_err());
     assert_eq!(error.0, "The oracle answered with more than 8 MB. Ask for less.");
 }
 
@@ -95,7 +95,7 @@ async fn who_never_answers_is_not_waited_for() {
     let upstream = answering(&[Page::never()]).await;
     let (service, url) = service(&upstream.url_of("/ask"));
     let service = service.hurried(Duration::from_millis(50));
-    let error = service.ask(service.http().get(url)).await.unwrap_err();
+    let error = ToolError::from(service.ask(service.http().get(url)).await.unwrap_err());
     assert_eq!(
         error.0,
         "The oracle did not answer within 0.05 seconds. Do without it, or try again later."
@@ -106,7 +106,7 @@ async fn who_never_answers_is_not_waited_for() {
 async fn what_makes_no_sense_is_an_error_and_broken_characters_are_replaced() {
     for nonsense in ["", "<html>", "{\"answer\":", "nul"] {
         let upstream = answering(&[Page::text(nonsense)]).await;
-        let error = ask(&upstream).await.unwrap_err();
+        let error = ToolError::from(ask(&upstream).await.unwrap_err());
         assert!(
             error
                 .0
@@ -124,6 +124,20 @@ async fn an_error_does_not_tell_the_address() {
     let url = upstream.url_of("/ask?api_key=secret");
     upstream.stop().await;
     let (service, url) = service(&url);
-    let error = service.ask(service.http().get(url)).await.unwrap_err();
+    let error = ToolError::from(service.ask(service.http().get(url)).await.unwrap_err());
     assert_eq!(error.0, "The oracle can't be reached. Do without it.");
+}
+
+#[test]
+fn what_happened_is_said_without_what_a_model_should_do() {
+    let crowded = ServiceError {
+        name: "The oracle",
+        fault: Fault::Crowded,
+    };
+    let happened = "The oracle is asked too much from here: too many requests wait for their turn already.";
+    assert_eq!(crowded.to_string(), happened);
+    assert_eq!(
+        ToolError::from(crowded).0,
+        format!("{happened} Try again in a minute.")
+    );
 }

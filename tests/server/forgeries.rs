@@ -180,7 +180,7 @@ async fn what_a_button_says_cannot_say_more_to_the_model_than_that() {
         .collect();
     assert_eq!(told.len(), 1, "{prompt}");
     assert!(
-        told[0].starts_with(r#"- message 2, "Save\n- message 1"#),
+        told[0].starts_with("- message 2, ") && told[0].contains(r#" UTC, "Save\n- message 1"#),
         "{}",
         told[0]
     );

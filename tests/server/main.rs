@@ -26,3 +26,4 @@ mod support;
 mod tokens;
 mod tools;
 mod tools_builtin;
+mod unknown_models;

@@ -1,7 +1,15 @@
 //! MCP servers that take their time to start: the first runs wait for them, and not for ever.
 
-use parlor::settings::{McpServer, mcp::Approval};
+use std::{future::ready, path::Path, sync::Arc};
+
+use futures::future::BoxFuture;
+use parlor::{
+    settings::{McpServer, mcp::Approval},
+    tools::{AnyTool, Registry, ToolSource},
+};
 use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::{sync::Notify, time::timeout};
 use upstream::{Script, Upstream, When};
 
 use crate::{
@@ -9,18 +17,44 @@ use crate::{
     support::{Parlor, SOON, Stream, calls},
 };
 
+/// Has no tools, and notices when somebody waits until it is known which tools there are.
+#[derive(Default)]
+struct Waiting(Notify);
+
+impl ToolSource for Waiting {
+    fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
+        Vec::new()
+    }
+
+    fn settled(&self) -> BoxFuture<'_, ()> {
+        self.0.notify_one();
+        Box::pin(ready(()))
+    }
+}
+
 /// A Parlor with this server, whose model calls `greet`, and then is done.
-async fn greeting(server: McpServer, seconds: f64) -> (tempfile::TempDir, Upstream, Parlor) {
+async fn greeting(server: McpServer, seconds: f64) -> (TempDir, Upstream, Parlor) {
+    greeting_beside(Registry::default(), server, seconds).await
+}
+
+/// The same, with other tools.
+async fn greeting_beside(others: Registry, server: McpServer, seconds: f64) -> (TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.script(When::any(), Script::new().tool_call("c1", "web_greet", "{}"));
     upstream.script(When::tool_gave(""), Script::new().text("Done."));
-    let parlor = start(folder.path(), &upstream, server, seconds).await;
+    let parlor = start(folder.path(), &upstream, others, server, seconds).await;
     (folder, upstream, parlor)
 }
 
-async fn start(folder: &std::path::Path, upstream: &Upstream, server: McpServer, seconds: f64) -> Parlor {
-    Parlor::start_with(folder, upstream, |settings| {
+async fn start(
+    folder: &Path,
+    upstream: &Upstream,
+    others: Registry,
+    server: McpServer,
+    seconds: f64,
+) -> Parlor {
+    Parlor::start_with_tools(folder, upstream, others, |settings| {
         settings.mcp = vec![server];
         settings.timeouts.mcp_start_seconds = seconds;
     })
@@ -70,7 +104,14 @@ async fn a_call_that_is_allowed_right_after_a_restart_waits_for_its_tool() {
     let run = waiting["message_id"].as_str().unwrap();
     parlor.stop().await;
 
-    let parlor = start(folder.path(), &upstream, server, SOON.as_secs_f64()).await;
+    let parlor = start(
+        folder.path(),
+        &upstream,
+        Registry::default(),
+        server,
+        SOON.as_secs_f64(),
+    )
+    .await;
     let allow = json!({ "index": 0, "answer": "allow" });
     let path = format!("/api/runs/{run}/approvals");
     assert_eq!(parlor.post(&path, &allow).send().await.unwrap().status(), 204);
@@ -87,14 +128,14 @@ async fn a_call_that_is_allowed_right_after_a_restart_waits_for_its_tool() {
 #[tokio::test]
 async fn a_tool_that_is_still_to_come_can_be_forced_and_is_waited_for() {
     let tools = Tools::late();
-    let (_folder, upstream, parlor) = greeting(tools.serve().await, SOON.as_secs_f64()).await;
+    let waiting = Arc::new(Waiting::default());
+    let sources = Registry::default().with_source(waiting.clone());
+    let server = tools.serve().await;
+    let (_folder, upstream, parlor) = greeting_beside(sources, server, SOON.as_secs_f64()).await;
     let body = json!({ "message": "Greet", "model": "test/any", "force_tools": ["web_greet"] });
     let sent = tokio::spawn(parlor.post("/api/chat/stream", &body).send());
-    // A refusal would come at once: it would be there before the answers to these.
-    for _ in 0..50 {
-        parlor.get("/api/models").send().await.unwrap();
-    }
-    assert!(!sent.is_finished(), "it is not refused");
+    let waits = timeout(SOON, waiting.0.notified()).await;
+    assert!(waits.is_ok(), "it is not refused, and waits");
     tools.list();
     let response = sent.await.unwrap().unwrap();
     assert_eq!(response.status(), 200);

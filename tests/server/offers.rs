@@ -336,9 +336,13 @@ async fn an_action_comes_back_as_a_turn_with_its_data_once() {
     let stored = parlor.get_json(&format!("/api/messages/{message}")).await.1;
     assert_eq!(stored["message"]["interaction_type"], "action_executed");
     // The model knows it from where only Parlor writes; the message is what the button says.
-    let told =
-        r#"- message 2, "Save it": the button of your action "save" with the data {"id":7,"tags":["a"]}"#;
-    assert!(prompt(&upstream).contains(told), "{}", prompt(&upstream));
+    let told = r#" UTC, "Save it": the button of your action "save" with the data {"id":7,"tags":["a"]}"#;
+    let prompt_then = prompt(&upstream);
+    let line = prompt_then.lines().find(|line| line.ends_with(told));
+    assert!(
+        line.is_some_and(|line| line.starts_with("- message 2, ")),
+        "{prompt_then}"
+    );
     assert_eq!(
         shown(&upstream).last().unwrap(),
         &("user".into(), "Save it".into())

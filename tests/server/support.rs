@@ -177,6 +177,7 @@ fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)
         headers: Default::default(),
         context_window: None,
         context_windows: Default::default(),
+        lists_all_models: false,
         dialect: Default::default(),
     }];
     change(&mut settings);

@@ -1,25 +1,18 @@
-//! The filter itself: which characters are text, which may be control text, and what of that turns out to be.
+//! The filter itself: which characters are text, which may be control text, and what of that turns out to be. What becomes of the
+//! text is in [`shown`](super::shown).
 
 use serde_json::Value;
 
 use super::{
     Item, Marker,
     body::Body,
-    gap::Gap,
     imitation::{self, Imitation},
     is_space,
     json::{self, Step},
     opening::{Kind, Match, Openings, Place},
     read,
+    shown::Shown,
 };
-use crate::{markdown::CodeTracker, protocol::Source};
-
-/// How much text is kept to know what is code.
-pub(super) const CODE_CONTEXT: usize = 32 * 1024;
-
-/// How many bytes may be parsed to ask what is code: so many, and so many for each byte of the answer. That is enough for
-/// hundreds of markers; an answer of nothing else is text from there on, and costs no more.
-pub(super) const MAX_PARSED: (u64, u64) = (1024 * 1024, 4);
 
 /// Splits one answer's text into what the person sees and what it asks Parlor to do.
 #[derive(Clone, Debug)]
@@ -32,29 +25,14 @@ pub struct ControlFilter {
     imitation: Imitation,
     /// Whether the model has seen metadata that it may imitate.
     may_imitate: bool,
-    /// Something of the answer was shown.
-    has_begun: bool,
     /// Up to here a comment that begins a line has turned out to be text.
     looked_through: u64,
-    gap: Gap,
-    /// Sources that are control text only if no more text comes.
-    last: Option<Last>,
+    /// What is shown, and what may be.
+    pub(super) shown: Shown,
     /// Whether a comment had sources.
     has_sources: bool,
-    /// Follows what is shown.
-    pub(super) code: CodeTracker,
-    /// Whether the present line has nothing but white space so far.
-    line_is_blank: bool,
-    /// The last character that will be seen before the present one.
-    previous: Option<char>,
-    /// Text that is shown and not given out yet.
-    shown: String,
-    /// How much of it `code` has seen.
-    followed: usize,
     /// How many bytes have come.
     taken: u64,
-    /// How many bytes were parsed to ask what is code.
-    pub(super) parsed: u64,
     /// How often a character was looked at.
     pub(super) looked_at: u64,
 }
@@ -70,13 +48,6 @@ enum State {
     Comment(String),
 }
 
-/// What [`ControlFilter::last`] holds, with the white space before it.
-#[derive(Clone, Debug)]
-struct Last {
-    text: String,
-    sources: Vec<Source>,
-}
-
 impl ControlFilter {
     /// A filter for one answer. `limit` is the longest control text that is taken, in bytes.
     pub fn new(markers: Vec<Marker>, limit: usize) -> Self {
@@ -87,18 +58,10 @@ impl ControlFilter {
             state: State::Text,
             imitation: Imitation::default(),
             may_imitate: true,
-            has_begun: false,
             looked_through: 0,
-            gap: Gap::default(),
-            last: None,
+            shown: Shown::new(),
             has_sources: false,
-            code: CodeTracker::new(CODE_CONTEXT),
-            line_is_blank: true,
-            previous: None,
-            shown: String::new(),
-            followed: 0,
             taken: 0,
-            parsed: 0,
             looked_at: 0,
         }
     }
@@ -112,28 +75,23 @@ impl ControlFilter {
     /// The answer goes on from this text, which was shown before and is not looked at again: it may end in code.
     pub fn go_on_from(&mut self, text: &str) {
         self.imitation.skip();
-        self.code.push(text);
-        self.gap.close();
-        let last_line = text.rsplit(['\n', '\r']).next().unwrap_or_default();
-        self.line_is_blank = last_line.chars().all(is_space);
-        self.previous = text.chars().next_back();
+        self.shown.go_on_from(text);
     }
 
     /// Takes more of the answer's text and appends what it is to `out`.
     pub fn push(&mut self, delta: &str, out: &mut Vec<Item>) {
         let text = self.imitation.push(delta);
         self.take_all(&text, out);
-        self.give_text(out);
+        self.shown.give(out);
     }
 
     /// The answer has broken off. White space that was held back is released, so that it can go on from there; what may have been
     /// the beginning of control text was on no screen, and is dropped.
     pub fn break_off(&mut self, out: &mut Vec<Item>) {
-        if matches!(self.state, State::Text) && self.last.is_none() {
-            let white_space = self.gap.finish();
-            self.emit(&white_space);
+        if matches!(self.state, State::Text) && !self.shown.holds_sources() {
+            self.shown.show_white_space();
         }
-        self.give_text(out);
+        self.shown.give(out);
     }
 
     /// The answer has ended: what was held back is released.
@@ -146,21 +104,20 @@ impl ControlFilter {
                 State::Opening(held, _) => self.not_an_opening(&held, out),
                 // Only the rest of its end can be behind it.
                 State::Body(body) if self.imitates(&body) => self.cut(out),
-                State::Body(body) => self.release(&body.held),
+                State::Body(body) => self.shown.release(&body.held),
                 State::Comment(held) => self.no_imitation(&held, out),
             }
         }
-        match self.last.take() {
-            Some(last) => {
-                self.give_text(out);
+        match self.shown.take_last() {
+            Some(sources) => {
+                self.shown.give(out);
                 if !self.has_sources {
-                    out.push(Item::Sources(last.sources));
+                    out.push(Item::Sources(sources));
                 }
             }
             None => {
-                let white_space = self.gap.finish();
-                self.emit(&white_space);
-                self.give_text(out);
+                self.shown.show_white_space();
+                self.shown.give(out);
             }
         }
     }
@@ -175,15 +132,9 @@ impl ControlFilter {
     fn take(&mut self, c: char, out: &mut Vec<Item>) {
         self.looked_at += 1;
         match std::mem::replace(&mut self.state, State::Text) {
-            State::Text if is_space(c) => self.space(c),
-            State::Text if !self.openings.may_begin(c) => self.show(c.encode_utf8(&mut [0; 4])),
-            State::Text => {
-                let place = Place {
-                    line: self.line_is_blank,
-                    word: !self.previous.is_some_and(is_part_of_word),
-                };
-                self.open(c.into(), place, out);
-            }
+            State::Text if is_space(c) => self.shown.space(c),
+            State::Text if !self.openings.may_begin(c) => self.shown.show(c.encode_utf8(&mut [0; 4])),
+            State::Text => self.open(c.into(), self.shown.place(), out),
             State::Opening(mut held, place) => {
                 held.push(c);
                 self.open(held, place, out);
@@ -228,7 +179,7 @@ impl ControlFilter {
         {
             self.state = State::Comment(body.held);
         } else {
-            self.release(&body.held);
+            self.shown.release(&body.held);
         }
     }
 
@@ -250,11 +201,8 @@ impl ControlFilter {
 
     /// Metadata are taken out here.
     fn cut(&mut self, out: &mut Vec<Item>) {
-        self.give_text(out);
-        if !self.has_begun {
-            self.gap.begins();
-        }
-        self.gap.cut();
+        self.shown.give(out);
+        self.shown.cut_metadata();
     }
 
     /// A comment that began a line imitates nothing. There may be control text in it.
@@ -263,21 +211,12 @@ impl ControlFilter {
         self.not_an_opening(held, out);
     }
 
-    fn space(&mut self, c: char) {
-        self.gap.push(c);
-        self.line_is_blank |= matches!(c, '\n' | '\r');
-        self.previous = Some(c);
-        if self.gap.is_full() {
-            self.show("");
-        }
-    }
-
     /// `held` may be an opening, or the beginning of one.
     fn open(&mut self, held: String, place: Place, out: &mut Vec<Item>) {
         match self.openings.find(&held, place) {
             Match::Possible => self.state = State::Opening(held, place),
-            Match::Found(kind) if !self.is_code(&held) => {
-                let begins_line = kind == Kind::Metadata && (place.line || !self.has_begun);
+            Match::Found(kind) if !self.shown.is_code(&held, self.taken) => {
+                let begins_line = kind == Kind::Metadata && (place.line || !self.shown.has_begun());
                 self.state = State::Body(Body::new(kind, held, begins_line));
             }
             Match::Found(_) | Match::No => self.not_an_opening(&held, out),
@@ -288,44 +227,28 @@ impl ControlFilter {
     fn not_an_opening(&mut self, held: &str, out: &mut Vec<Item>) {
         let mut characters = held.chars();
         if let Some(c) = characters.next() {
-            self.show(c.encode_utf8(&mut [0; 4]));
+            self.shown.show(c.encode_utf8(&mut [0; 4]));
         }
         for c in characters {
             self.take(c, out);
         }
     }
 
-    /// Whether an opening that comes now stands in code.
-    fn is_code(&mut self, opening: &str) -> bool {
-        let (base, each) = MAX_PARSED;
-        if self.parsed > base + each * self.taken {
-            return true;
-        }
-        self.follow_code();
-        let held = self.last.as_ref().map_or("", |last| last.text.as_str());
-        let before = self.code.parsed_bytes();
-        let is_code = self
-            .code
-            .is_code(&(held.to_owned() + &self.gap.white_space()), opening);
-        self.parsed += self.code.parsed_bytes() - before;
-        is_code
-    }
-
     /// Control text has ended, if it is any.
     fn end(&mut self, body: &Body, out: &mut Vec<Item>) {
         let Some(read) = json::parse(body.json()).and_then(|json| self.read(body, json)) else {
-            return self.release(&body.held);
+            return self.shown.release(&body.held);
         };
         match (body.kind, read) {
-            (Kind::Sources { .. }, Some(Item::Sources(sources))) => self.hold(&body.held, sources),
+            (Kind::Sources { .. }, Some(Item::Sources(sources))) => self.shown.hold(&body.held, sources),
             (kind, item) => {
                 self.has_sources |= kind == Kind::Metadata && item.is_some();
-                self.give_text(out);
+                self.shown.give(out);
                 out.extend(item);
                 if kind == Kind::Metadata {
                     self.cut(out);
                 } else {
-                    self.gap.cut();
+                    self.shown.cut();
                 }
             }
         }
@@ -345,62 +268,10 @@ impl ControlFilter {
                 Some(Some(Item::Payload {
                     kind: marker.kind.clone(),
                     data,
-                    written: self.gap.white_space() + &body.held,
+                    written: self.shown.white_space() + &body.held,
                 }))
             }
         }
-    }
-
-    /// Holds sources back until it is known whether they are the last thing.
-    fn hold(&mut self, text: &str, sources: Vec<Source>) {
-        self.show_last();
-        self.last = Some(Last {
-            text: self.gap.close() + text,
-            sources,
-        });
-        self.went_by(text);
-    }
-
-    /// Shows what was held. The white space at its end may still belong to control text that follows.
-    fn release(&mut self, held: &str) {
-        let text = held.trim_end_matches(is_space);
-        self.show(text);
-        for c in held[text.len()..].chars() {
-            self.space(c);
-        }
-    }
-
-    fn show(&mut self, text: &str) {
-        self.show_last();
-        let white_space = self.gap.close();
-        self.emit(&white_space);
-        self.emit(text);
-        self.went_by(text);
-    }
-
-    fn show_last(&mut self) {
-        if let Some(last) = self.last.take() {
-            self.emit(&last.text);
-        }
-    }
-
-    /// This text, which does not end in white space, stands before what comes next.
-    fn went_by(&mut self, text: &str) {
-        if let Some(c) = text.chars().next_back() {
-            self.has_begun = true;
-            self.line_is_blank = false;
-            self.previous = Some(c);
-        }
-    }
-
-    fn emit(&mut self, text: &str) {
-        self.shown.push_str(text);
-    }
-
-    /// Brings what is known of the code up to date.
-    fn follow_code(&mut self) {
-        self.code.push(&self.shown[self.followed..]);
-        self.followed = self.shown.len();
     }
 
     /// The type of the payload that is being held until it is whole, if it is one.
@@ -424,24 +295,6 @@ impl ControlFilter {
             State::Opening(held, _) | State::Comment(held) => held.len(),
             State::Body(body) => body.held.len(),
         };
-        let last = self.last.as_ref().map_or(0, |last| last.text.len());
-        held + last
-            + self.imitation.held_bytes()
-            + self.gap.white_space().len()
-            + self.shown.len()
-            + self.code.kept_bytes()
+        held + self.imitation.held_bytes() + self.shown.held_bytes()
     }
-
-    fn give_text(&mut self, out: &mut Vec<Item>) {
-        if !self.shown.is_empty() {
-            self.follow_code();
-            self.followed = 0;
-            out.push(Item::Text(std::mem::take(&mut self.shown)));
-        }
-    }
-}
-
-/// Whether a marker behind this character would be a part of something else. A backslash makes plain text of what follows.
-fn is_part_of_word(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '\\')
 }

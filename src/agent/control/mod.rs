@@ -38,6 +38,7 @@ mod json;
 mod neutral;
 mod opening;
 mod read;
+mod shown;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::PayloadConfig;
-use crate::tools::schema;
+use crate::tools::{NO_VERSION_OF, schema};
 
 /// How many versions are kept together: the newest.
 const VERSIONS: usize = 20;
@@ -17,7 +17,7 @@ struct Written {
     title: Option<String>,
     /// All of it, as Markdown.
     text: String,
-    /// The document of which this is a new version.
+    /// The document of which this is a new version. One that is not known becomes a new document.
     id: Option<String>,
     /// What this version is called.
     label: Option<String>,
@@ -39,9 +39,16 @@ pub const DOCUMENT: PayloadConfig = PayloadConfig {
     as_written,
 };
 
+/// What is written, with a note of the document of which it is a new version. It is gone once the two are put together
+/// ([`revise`]); so what still has it became a document of its own, and the model is told so where it stands listed.
 fn parse(data: &Value) -> Result<Value, String> {
-    Written::deserialize(data).map_err(|error| error.to_string())?;
-    Ok(data.clone())
+    let written = Written::deserialize(data).map_err(|error| error.to_string())?;
+    let mut data = data.clone();
+    if let Some(fields) = data.as_object_mut() {
+        fields.remove(NO_VERSION_OF);
+        fields.extend(written.id.map(|id| (NO_VERSION_OF.into(), id.into())));
+    }
+    Ok(data)
 }
 
 /// All versions so far and this one, with the id of the one before.
@@ -68,7 +75,11 @@ fn version(data: &Value) -> Value {
 /// Its newest version.
 fn as_written(data: &Value) -> Value {
     let Some(Value::Array(versions)) = data.get("versions") else {
-        return data.clone();
+        let mut written = data.clone();
+        if let Some(fields) = written.as_object_mut() {
+            fields.remove(NO_VERSION_OF);
+        }
+        return written;
     };
     let newest = versions.last().unwrap_or(&Value::Null);
     let mut written = json!({ "text": newest["text"] });
@@ -87,7 +98,7 @@ fn as_written(data: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::payloads;
+    use crate::{payloads, tools::NewPayload};
 
     #[test]
     fn a_new_version_stands_after_those_before_and_keeps_the_title() {
@@ -104,6 +115,31 @@ mod tests {
         assert!(payloads::fits("text_document", &third));
         let again = json!({"id": "id1", "title": "T", "text": "b", "label": "Shorter"});
         assert_eq!(as_written(&second), again);
+    }
+
+    #[test]
+    fn a_version_of_nothing_that_is_known_says_so_in_the_list() {
+        let listed = |data: Value| {
+            let kind = "text_document".into();
+            NewPayload { kind, data }.named_within(1000).unwrap().summary
+        };
+        let mut written = parse(&json!({"id": "abcd1234", "title": "T", "text": "a"})).unwrap();
+        // As the workshop takes it.
+        let id = written.as_object_mut().unwrap().remove("id");
+        assert_eq!(id, Some(json!("abcd1234")));
+        assert_eq!(
+            listed(written.clone()),
+            "Text document: T (a new one, no version of abcd1234)"
+        );
+        assert_eq!(as_written(&written), json!({"title": "T", "text": "a"}));
+
+        let first = parse(&json!({"title": "T", "text": "a", "no_version_of": "x"})).unwrap();
+        assert_eq!(listed(first.clone()), "Text document: T");
+        assert_eq!(
+            listed(revise(&written, "abcd1234", &first)),
+            "Text document: T (2)"
+        );
+        assert!(payloads::fits("text_document", &written));
     }
 
     #[test]

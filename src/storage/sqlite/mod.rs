@@ -1,23 +1,15 @@
 //! Storage in an embedded SQLite file: one connection that writes, a few that read.
 
-use std::{
-    fs::{File, TryLockError},
-    path::Path,
-    str::FromStr,
-    sync::Arc,
-};
+use std::{fs::File, str::FromStr, sync::Arc};
 
 use async_trait::async_trait;
-use sqlx::{
-    ConnectOptions, Connection, Row, SqliteConnection, SqlitePool,
-    migrate::MigrateError,
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
-};
-use tokio::sync::{Mutex, watch};
+use sqlx::{Row, SqlitePool};
+use tokio::sync::Mutex;
 
+use self::writer::Writer;
 use super::{
     Change, Committed, DoneIntent, LogPage, Looking, PageSize, RecordedCall, RunKey, Storage, StorageError,
-    StoredAttachment, StoredConversation, StoredRun, Terms, TokenHash, Trouble,
+    StoredAttachment, StoredConversation, StoredRun, Terms, TokenHash,
 };
 use crate::protocol::{
     ApiToken, AttachmentId, ConversationId, ConversationList, IntentId, Judged, Memory, Message, MessageId,
@@ -32,28 +24,18 @@ mod checkpoint;
 mod commit;
 mod literature;
 mod messages;
+mod open;
 mod payloads;
 mod personal;
 mod read;
 mod terms;
 mod trim;
+mod writer;
 
 #[cfg(test)]
 mod tests;
 
-static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
-
-/// The first SQLite without the WAL-reset bug, as SQLite counts versions.
-const FIRST_SAFE_VERSION: i32 = 3_051_003;
-
-/// The name of the database in the data folder.
-pub const FILE_NAME: &str = "parlor.db";
-
-/// How long to wait for another program that holds the database, a backup for instance, before it counts as trouble.
-const BUSY: std::time::Duration = std::time::Duration::from_secs(5);
-
-/// The name of the file in the data folder that is locked while a Parlor uses it.
-const LOCK_NAME: &str = "parlor.lock";
+pub use self::open::FILE_NAME;
 
 /// A SQLite database in WAL mode.
 #[derive(Clone, Debug)]
@@ -64,163 +46,6 @@ pub struct Sqlite {
     readers: SqlitePool,
     /// Held as long as the data is in use. A process that dies lets go of it.
     _lock: Arc<File>,
-}
-
-#[derive(Debug)]
-struct Writer {
-    options: SqliteConnectOptions,
-    /// Nothing after a transaction has failed: then nobody knows in which state the connection is, and the next one
-    /// begins with a new one.
-    connection: Option<SqliteConnection>,
-    /// Runs whose conversation was deleted while they were at work: what they still send is dropped.
-    orphans: std::collections::HashSet<MessageId>,
-    /// How many conversations and memories were deleted. Told with each commit.
-    deletions: watch::Sender<u64>,
-}
-
-impl Sqlite {
-    /// Opens the database in a folder, making both if they are not there.
-    ///
-    /// # Errors
-    ///
-    /// If the folder or the file can't be written, or the file is not a database of this version.
-    pub async fn open(folder: &Path) -> Result<Self, StorageError> {
-        Self::open_in(folder)
-            .await
-            .map_err(|error| match error.trouble() {
-                Trouble::NotWritable => StorageError::NotWritable(Box::new(error)),
-                _ => error,
-            })
-    }
-
-    async fn open_in(folder: &Path) -> Result<Self, StorageError> {
-        // SAFETY: the function has no preconditions; it reads a constant of the library.
-        let version = unsafe { libsqlite3_sys::sqlite3_libversion_number() };
-        if version < FIRST_SAFE_VERSION {
-            let (major, minor, patch) = (version / 1_000_000, version / 1000 % 1000, version % 1000);
-            return Err(StorageError::OldSqlite(format!("{major}.{minor}.{patch}")));
-        }
-        make_private_folder(folder)?;
-        let lock = lock(folder)?;
-        let options = SqliteConnectOptions::new()
-            .filename(folder.join(FILE_NAME))
-            .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            // A commit that was published must survive a power cut. Group commit makes that cheap.
-            .synchronous(SqliteSynchronous::Full)
-            .foreign_keys(true)
-            .busy_timeout(BUSY)
-            .pragma("temp_store", "memory")
-            // What is deleted is gone from the file too, not only out of sight.
-            .pragma("secure_delete", "on")
-            // Ours are in `checkpoint`.
-            .pragma("wal_autocheckpoint", "0")
-            .statement_cache_capacity(100);
-        let mut connection = options.connect().await.map_err(at_start)?;
-        MIGRATIONS
-            .run(&mut connection)
-            .await
-            .map_err(|error| match error {
-                MigrateError::VersionMissing(step) => StorageError::Newer(step),
-                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => at_start(error),
-                error => error.into(),
-            })?;
-        let checkpoints = options.clone().busy_timeout(checkpoint::BUSY).connect().await?;
-        let readers = SqlitePoolOptions::new()
-            .min_connections(1)
-            .max_connections(4)
-            .connect_with(options.clone().read_only(true))
-            .await?;
-        let (deletions, committed) = watch::channel(0);
-        let writer = Arc::new(Mutex::new(Writer {
-            options,
-            connection: Some(connection),
-            orphans: std::collections::HashSet::new(),
-            deletions,
-        }));
-        tokio::spawn(checkpoint::run(checkpoints, Arc::downgrade(&writer), committed));
-        Ok(Self {
-            writer,
-            readers,
-            _lock: Arc::new(lock),
-        })
-    }
-}
-
-impl Writer {
-    /// The connection to work with. Who took it gives it back with [`keep_if`](Self::keep_if).
-    async fn connection(&mut self) -> Result<SqliteConnection, StorageError> {
-        match self.connection.take() {
-            Some(connection) => Ok(connection),
-            None => Ok(self.options.connect().await?),
-        }
-    }
-
-    /// Keeps the connection for the next one, if what was done with it went well.
-    async fn keep_if(&mut self, went_well: bool, connection: SqliteConnection) {
-        if went_well {
-            self.connection = Some(connection);
-        } else {
-            // Whatever that may lose was not committed.
-            let _ = connection.close().await;
-        }
-    }
-
-    async fn trim(&mut self, before: Timestamp, keep: u64) -> Result<u64, StorageError> {
-        let mut connection = self.connection().await?;
-        let trimmed = trim::trim(&mut connection, before, keep).await;
-        self.keep_if(trimmed.is_ok(), connection).await;
-        trimmed
-    }
-
-    /// Copies all of the write-ahead log into the database file and empties it.
-    async fn truncate(&mut self) -> Result<(), StorageError> {
-        let mut connection = self.connection().await?;
-        let copied = checkpoint::checkpoint(&mut connection, checkpoint::TRUNCATE).await;
-        self.keep_if(copied.is_ok(), connection).await;
-        copied?;
-        Ok(())
-    }
-}
-
-/// What people talk about with a model is nobody else's business on this machine.
-fn make_private_folder(folder: &Path) -> std::io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
-/// What an error means when the database is opened.
-fn at_start(error: sqlx::Error) -> StorageError {
-    // https://sqlite.org/rescode.html: SQLITE_CORRUPT and SQLITE_NOTADB
-    const DAMAGED: [&str; 2] = ["11", "26"];
-    match error {
-        sqlx::Error::Database(error) if error.code().is_some_and(|code| DAMAGED.contains(&&*code)) => {
-            StorageError::Damaged(error)
-        }
-        error => error.into(),
-    }
-}
-
-/// Makes sure that no other process uses the folder: two would each take what the other runs for what a crash
-/// has left, and number the log's events twice.
-fn lock(folder: &Path) -> Result<File, StorageError> {
-    let path = folder.join(LOCK_NAME);
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&path)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StorageError::InUse),
-        Err(TryLockError::Error(error)) => Err(error.into()),
-    }
 }
 
 #[async_trait]

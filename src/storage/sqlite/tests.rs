@@ -1,9 +1,13 @@
 //! What is SQLite's own: its errors, and how it looks for things. What every storage does is told in `story`.
 
+use std::path::Path;
+
+use sqlx::{ConnectOptions, sqlite::SqliteConnectOptions};
+
 use super::*;
 use crate::{
     protocol::{AssistantMessage, EventBody, IntentId, UserId, intent::SendMessage},
-    storage::{RunKey, Start},
+    storage::{RunKey, Start, Trouble},
 };
 
 mod erasing;

@@ -7,6 +7,7 @@ mod literature;
 mod log;
 mod memories;
 mod offers;
+mod output;
 mod pages;
 mod personal;
 mod terms;

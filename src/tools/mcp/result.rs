@@ -3,7 +3,10 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
 
-use crate::tools::{NewAttachment, ToolError, ToolResult};
+use crate::tools::{
+    NewAttachment, ToolError, ToolResult,
+    attachment::{UNKNOWN, is_media_type},
+};
 
 /// A result as one of Parlor's.
 ///
@@ -75,7 +78,7 @@ impl Read<'_> {
         let media_type = if is_media_type(&media_type) {
             media_type
         } else {
-            "application/octet-stream".into()
+            UNKNOWN.into()
         };
         let Ok(data) = BASE64_STANDARD.decode(base64) else {
             self.texts.push(format!("[{media_type}, which can't be read]"));
@@ -97,15 +100,6 @@ fn link(resource: &Resource) -> String {
     let description = resource.description.as_ref();
     let description = description.map(|text| format!(" ({text})")).unwrap_or_default();
     format!("{title}: {}{description}", resource.uri)
-}
-
-fn is_media_type(text: &str) -> bool {
-    let is_name = |name: &str| {
-        let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-+.".contains(&byte);
-        !name.is_empty() && name.len() < 80 && name.bytes().all(is_fit)
-    };
-    let is_both = |(kind, subtype): (&str, &str)| is_name(kind) && is_name(subtype);
-    text.split_once('/').is_some_and(is_both)
 }
 
 #[cfg(test)]

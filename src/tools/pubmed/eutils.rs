@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{Article, Sort, abstracts};
 use crate::{
     settings::{Pubmed, Secret},
-    tools::{ToolError, pace::Pace, plain, service::Service},
+    tools::{Fault, ServiceError, pace::Pace, plain, service::Service},
 };
 
 /// What is between two requests: NCBI allows three a second, and ten to those who have a key. A little more than that, for what
@@ -68,7 +68,7 @@ impl Eutils {
         first: usize,
         count: usize,
         sort: Sort,
-    ) -> Result<Hits, ToolError> {
+    ) -> Result<Hits, ServiceError> {
         let first = (first > 0).then(|| first.to_string());
         let count = count.to_string();
         let sort = match sort {
@@ -89,9 +89,7 @@ impl Eutils {
         let found = answer.esearchresult;
         if let Some(error) = found.error {
             let error = plain::line(&error, LINE);
-            return Err(self
-                .service
-                .says(format!("did not understand the query: {error}")));
+            return Err(self.service.error(Fault::NotUnderstood(error)));
         }
         Ok(Hits {
             total: found.count.parse().unwrap_or_default(),
@@ -100,7 +98,7 @@ impl Eutils {
     }
 
     /// What there is about articles, in the order in which they are asked for. What makes no sense is left out.
-    pub async fn summaries(&self, ids: &[String]) -> Result<Vec<Article>, ToolError> {
+    pub async fn summaries(&self, ids: &[String]) -> Result<Vec<Article>, ServiceError> {
         let url = self.url("esummary.fcgi", &[("retmode", "json"), ("id", &ids.join(","))])?;
         let mut answer: Summarised = self.service.ask_json(self.service.http().get(url)).await?;
         let articles = ids.iter().filter_map(|id| {
@@ -111,16 +109,16 @@ impl Eutils {
     }
 
     /// The abstracts of articles, by their PMIDs.
-    pub async fn abstracts(&self, ids: &[&str]) -> Result<HashMap<String, String>, ToolError> {
+    pub async fn abstracts(&self, ids: &[&str]) -> Result<HashMap<String, String>, ServiceError> {
         let url = self.url("efetch.fcgi", &[("retmode", "xml"), ("id", &ids.join(","))])?;
         let xml = self.service.ask(self.service.http().get(url)).await?;
-        abstracts::read(&xml).map_err(|error| self.service.unreadable(error))
+        abstracts::read(&xml).map_err(|error| self.service.error(self.service.unreadable(error)))
     }
 
-    fn url(&self, program: &str, parameters: &[(&str, &str)]) -> Result<Url, ToolError> {
+    fn url(&self, program: &str, parameters: &[(&str, &str)]) -> Result<Url, ServiceError> {
         let mut url = self.base_url.clone();
         url.path_segments_mut()
-            .map_err(|()| self.service.says("has no address that can be asked."))?
+            .map_err(|()| self.service.error(Fault::Unreachable))?
             .push(program);
         url.query_pairs_mut()
             .append_pair("db", "pubmed")

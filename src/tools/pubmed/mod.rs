@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use self::eutils::{Eutils, is_pmid};
-use super::{Call, NewPayload, Tool, ToolError, ToolResult, plain};
+use super::{Call, NewPayload, ServiceError, Tool, ToolError, ToolResult, plain};
 use crate::protocol::{Fraction, Json};
 
 /// How many articles there are without a word about it, and at most.
@@ -126,7 +126,7 @@ impl Tool for SearchPubmed {
 
 impl SearchPubmed {
     /// Adds the abstracts, some at a time. An error leaves those that have come.
-    async fn read_abstracts(&self, articles: &mut [Article], call: &Call) -> Result<(), ToolError> {
+    async fn read_abstracts(&self, articles: &mut [Article], call: &Call) -> Result<(), ServiceError> {
         let all = articles.len();
         let mut read = 0;
         for some in articles.chunks_mut(AT_ONCE) {
@@ -152,7 +152,7 @@ fn say(call: &Call, stage: &str, message: String, progress: Fraction, data: &Val
 }
 
 /// The articles as the model reads them.
-fn for_model(query: &str, total: u64, articles: &[Article], problem: Option<ToolError>) -> String {
+fn for_model(query: &str, total: u64, articles: &[Article], problem: Option<ServiceError>) -> String {
     if articles.is_empty() {
         return format!("PubMed has no articles for “{query}”. Try other or fewer words.");
     }

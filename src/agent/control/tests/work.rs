@@ -1,6 +1,6 @@
 //! However an answer is made, it costs time in proportion to its length, and memory in proportion to the limit.
 
-use super::super::filter::{CODE_CONTEXT, MAX_PARSED};
+use super::super::shown::{CODE_CONTEXT, MAX_PARSED};
 use super::*;
 
 /// Long enough for all limits to matter several times.
@@ -67,10 +67,10 @@ fn the_work_is_in_proportion_to_the_answer() {
             filter.looked_at
         );
         let (base, each) = MAX_PARSED;
-        let asked = filter.parsed;
+        let asked = filter.shown.parsed;
         let most = base + each * length + 3 * CODE_CONTEXT as u64;
         assert!(asked <= most, "{begin:?}: {asked} bytes parsed to ask");
-        let followed = filter.code.parsed_bytes() - asked;
+        let followed = filter.shown.code.parsed_bytes() - asked;
         assert!(
             followed <= 6 * length,
             "{begin:?}: {followed} bytes parsed to follow"

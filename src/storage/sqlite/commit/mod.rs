@@ -5,23 +5,25 @@ use std::{
     sync::Arc,
 };
 
-use sqlx::{Connection, QueryBuilder, Sqlite, SqliteConnection};
+use sqlx::{Connection, SqliteConnection};
 
 use self::{
     intents::{known_intent, remember, request},
-    literature::keep_summary,
+    log::blank,
 };
-use super::{Writer, read};
+use super::Writer;
 use crate::{
-    protocol::{ConversationId, Event, EventBody, MessageId, Position, Timestamp, UserId},
+    protocol::{MessageId, Position, Timestamp, UserId},
     storage::{Change, Committed, LoggedEvent, Outcome, Refusal, StorageError},
 };
 
 mod approvals;
 mod calls;
+mod change;
 pub(super) mod conversations;
 pub(super) mod intents;
 mod literature;
+mod log;
 mod made;
 mod memories;
 mod offers;
@@ -29,10 +31,6 @@ mod output;
 mod parameters;
 mod personal;
 mod turns;
-
-/// Rows in one INSERT: fewer round trips to the database's thread, yet well under SQLite's limit of 32,766
-/// bound values.
-const ROWS_PER_INSERT: usize = 200;
 
 /// Why a change was left out.
 enum Failure {
@@ -198,220 +196,6 @@ impl Batch {
         }
         Ok(outcome)
     }
-
-    /// Does a change that was not done before.
-    async fn do_new(
-        &mut self,
-        connection: &mut SqliteConnection,
-        change: &Change,
-    ) -> Result<Outcome, Failure> {
-        match change {
-            Change::Send {
-                user_id,
-                intent,
-                start,
-            } => Ok(Outcome::Started {
-                started: self.send(connection, *user_id, intent, start).await?,
-                again: false,
-            }),
-            Change::Regenerate {
-                user_id,
-                intent,
-                start,
-            } => Ok(Outcome::Started {
-                started: self.regenerate(connection, *user_id, intent, start).await?,
-                again: false,
-            }),
-            Change::Continue { user_id, intent, .. } => Ok(Outcome::Started {
-                started: self.go_on(connection, *user_id, intent).await?,
-                again: false,
-            }),
-            Change::Append { .. } => Ok(Outcome::Done),
-            Change::Store { run, message } => self.store_output(connection, run, message).await,
-            Change::Keep { run, payload } => self.keep(connection, run, payload).await,
-            Change::Record { run, call, keep_runs } => self.record(connection, run, call, *keep_runs).await,
-            Change::Attach { run, attachment } => self.attach(connection, run, attachment).await,
-            Change::Pause { run, events, message } => self.pause(connection, run, events, message).await,
-            Change::Answer { user_id, approval } => self.answer(connection, *user_id, *approval).await,
-            Change::Judge { user_id, intent, .. } => self.judge(connection, *user_id, intent).await,
-            Change::TakeAction { user_id, intent, .. } => {
-                self.take_action(connection, *user_id, intent).await
-            }
-            Change::AllowTool {
-                user_id,
-                conversation_id,
-                tool,
-            } => {
-                self.allow_tool(connection, *user_id, *conversation_id, tool)
-                    .await
-            }
-            Change::End { run, events, message } => self.end(connection, run, events, message).await,
-            Change::Rename {
-                user_id,
-                conversation_id,
-                title,
-            } => {
-                let event = EventBody::ConversationRenamed { title: title.clone() };
-                let sql = "UPDATE conversations SET title = ?3 WHERE user_id = ?1 AND id = ?2";
-                self.update(connection, *user_id, *conversation_id, sql, title, event)
-                    .await
-            }
-            Change::ChooseModel {
-                user_id,
-                conversation_id,
-                model,
-            } => {
-                let event = EventBody::ModelChosen { model: model.clone() };
-                let sql = "UPDATE conversations SET model = ?3 WHERE user_id = ?1 AND id = ?2";
-                self.update(connection, *user_id, *conversation_id, sql, model, event)
-                    .await
-            }
-            Change::SetParameters {
-                user_id,
-                intent,
-                parameters,
-                ..
-            } => {
-                self.set_parameters(connection, *user_id, intent.conversation_id, parameters)
-                    .await
-            }
-            Change::Summarise { run, summary } => self.summarise(connection, run, summary).await,
-            Change::SelectBranch {
-                user_id,
-                conversation_id,
-                through,
-            } => {
-                self.select_branch(connection, *user_id, *conversation_id, *through)
-                    .await
-            }
-            Change::MarkRead {
-                user_id,
-                conversation_id,
-            } => self.mark_read(connection, *user_id, *conversation_id).await,
-            Change::Delete {
-                user_id,
-                conversation_id,
-            } => self.delete(connection, *user_id, *conversation_id).await,
-            Change::Remember {
-                user_id,
-                memory,
-                limit,
-            } => self.remember_text(connection, *user_id, memory, *limit).await,
-            Change::Forget { user_id, memory_id } => {
-                self.forget(connection, *user_id, Some(*memory_id)).await
-            }
-            Change::SaveArticle {
-                user_id,
-                article,
-                summary,
-                limit,
-            } => {
-                let summary = summary.as_deref();
-                self.save_article(connection, *user_id, article, summary, *limit)
-                    .await
-            }
-            Change::KeepSummary {
-                user_id,
-                pmid,
-                summary,
-            } => keep_summary(connection, *user_id, pmid, summary).await,
-            Change::NoteArticle { user_id, pmid, note } => {
-                self.note_article(connection, *user_id, pmid, note).await
-            }
-            Change::RemoveArticle { user_id, pmid } => self.remove_article(connection, *user_id, pmid).await,
-            Change::KeepStream {
-                user_id,
-                stream,
-                limit,
-            } => self.keep_stream(connection, *user_id, stream, *limit).await,
-            Change::DeleteStream { user_id, stream_id } => {
-                self.delete_stream(connection, *user_id, *stream_id).await
-            }
-            Change::ForgetAll { user_id } => self.forget(connection, *user_id, None).await,
-            Change::SetInstructions { user_id, text } => {
-                self.set_instructions(connection, *user_id, text).await
-            }
-            Change::AddToken {
-                user_id,
-                token,
-                hash,
-                limit,
-            } => self.add_token(connection, *user_id, token, hash, *limit).await,
-            Change::RevokeToken { user_id, token_id } => {
-                self.revoke_token(connection, *user_id, *token_id).await
-            }
-            Change::UseToken { user_id, token_id } => self.use_token(connection, *user_id, *token_id).await,
-        }
-    }
-
-    /// The last position of a user's log, with what this transaction has added.
-    async fn head(
-        &self,
-        connection: &mut SqliteConnection,
-        user_id: UserId,
-    ) -> Result<Position, StorageError> {
-        Ok(match self.heads.get(&user_id) {
-            Some(head) => *head,
-            None => read::log_bounds(connection, user_id).await?.head,
-        })
-    }
-
-    /// Gives an event the next position of its user's log. It is written with the batch.
-    async fn log(
-        &mut self,
-        connection: &mut SqliteConnection,
-        user_id: UserId,
-        conversation_id: ConversationId,
-        message_id: Option<MessageId>,
-        body: EventBody,
-    ) -> Result<Position, StorageError> {
-        let position = self.head(connection, user_id).await?.next();
-        let event = Event {
-            position,
-            conversation_id,
-            message_id,
-            body,
-        };
-        let json = serde_json::to_string(&event)?;
-        self.heads.insert(user_id, position);
-        self.events.push(LoggedEvent { user_id, event, json });
-        Ok(position)
-    }
-
-    /// Writes the events and the logs' new ends.
-    async fn store(&self, connection: &mut SqliteConnection) -> Result<(), StorageError> {
-        for events in self.events.chunks(ROWS_PER_INSERT) {
-            let mut insert: QueryBuilder<Sqlite> = QueryBuilder::new(
-                "INSERT INTO events (user_id, position, conversation_id, message_id, created_at, event) ",
-            );
-            insert.push_values(events, |mut row, logged| {
-                row.push_bind(logged.user_id.to_string())
-                    .push_bind(logged.event.position.0.cast_signed())
-                    .push_bind(logged.event.conversation_id.to_string())
-                    .push_bind(logged.event.message_id.map(|id| id.to_string()))
-                    .push_bind(self.at.0)
-                    .push_bind(&logged.json);
-            });
-            // Statements of many lengths would push the others out of the cache.
-            insert
-                .build()
-                .persistent(events.len() == ROWS_PER_INSERT || events.len() < 8)
-                .execute(&mut *connection)
-                .await?;
-        }
-        crash_point!(
-            "commit::logged",
-            if self.events.iter().any(|logged| logged.event.body.terminal_status().is_some())
-        );
-        for (user_id, head) in &self.heads {
-            sqlx::query("UPDATE users SET position = ? WHERE id = ?")
-                .bind(head.0.cast_signed())
-                .bind(user_id.to_string())
-                .execute(&mut *connection)
-                .await?;
-        }
-        Ok(())
-    }
 }
 
 /// Whether an error came from what was to be stored, and not from the place where it was to be stored.
@@ -422,14 +206,5 @@ fn is_the_changes_own(error: &StorageError) -> bool {
             !matches!(cause.kind(), sqlx::error::ErrorKind::Other)
         }
         _ => false,
-    }
-}
-
-/// Empties an event that is not yet stored.
-fn blank(logged: &mut LoggedEvent) {
-    logged.event.message_id = None;
-    logged.event.body = EventBody::Empty;
-    if let Ok(json) = serde_json::to_string(&logged.event) {
-        logged.json = json;
     }
 }

@@ -1,0 +1,83 @@
+//! What holds whatever the model, its tools and the person do.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::protocol::Fraction;
+
+/// Something that may happen, whether it makes sense or not.
+fn anything() -> impl Strategy<Value = Input> {
+    let name = prop_oneof![Just("look"), Just("ask"), Just("again"), Just("none"), Just("")];
+    let index = 0..6_usize;
+    let progress = crate::protocol::ToolProgress {
+        stage: String::new(),
+        message: String::new(),
+        progress: Some(Fraction::of(1, 2)),
+        data: None,
+    };
+    let reasons = [
+        FinishReason::Stop,
+        FinishReason::Length,
+        FinishReason::ToolCalls,
+        FinishReason::ContentFilter,
+    ];
+    prop_oneof![
+        4 => (0..3_usize, "[a-b]?", name).prop_map(|(index, id, name)| {
+            Input::Model(ModelEvent::ToolCall { index, id, name: name.into() })
+        }),
+        4 => (0..3_usize, "[{}\"a]{0,2}").prop_map(|(index, delta)| {
+            Input::Model(ModelEvent::ToolArguments { index, delta })
+        }),
+        4 => prop::sample::select(reasons.to_vec()).prop_map(|reason| Input::Model(ModelEvent::Finished(reason))),
+        4 => (index.clone(), any::<bool>()).prop_map(|(index, fine)| {
+            gives(index, if fine { Ok("fine") } else { Err("bad") })
+        }),
+        2 => (index.clone(), any::<bool>()).prop_map(|(index, allowed)| Input::Answered { index, allowed }),
+        1 => index.prop_map(move |index| Input::ToolProgress { index, progress: progress.clone() }),
+        2 => "[xy]{0,2}".prop_map(|text| Input::Model(ModelEvent::Text(text))),
+        2 => "[xy]{0,2}".prop_map(|text| Input::Model(ModelEvent::Thinking(text))),
+        1 => Just(Input::BrokeOff),
+        1 => Just(Input::Stop),
+        1 => Just(Input::Waited),
+    ]
+}
+
+proptest! {
+    /// Whatever the model, its tools and the person do, in whatever order.
+    #[test]
+    fn the_loop_keeps_its_promises(inputs in prop::collection::vec(anything(), 0..60)) {
+        let mut agent = agent(AssistantMessage::started("x/m"));
+        let mut replayed = AssistantMessage::started("x/m");
+        let (mut ran, mut over) = (Vec::new(), false);
+        for input in std::iter::once(Input::Start).chain(inputs) {
+            for effect in agent.step(input, NOON) {
+                prop_assert!(!over, "nothing comes after the end: {effect:?}");
+                match effect {
+                    Effect::Log(event) => {
+                        prop_assert!(apply_to_run(&mut replayed, &event).is_some(), "{event:?} does not follow");
+                    }
+                    Effect::Call { with_tools } => {
+                        let at_work = agent.message().tool_calls().any(|call| call.output.is_none());
+                        prop_assert!(!at_work, "the model is called when all its calls have an output");
+                        prop_assert!(with_tools || replayed.nodes.len() >= 2);
+                    }
+                    Effect::Run { index, .. } => {
+                        prop_assert!(!ran.contains(&index), "a call is made once");
+                        let call = replayed.tool_calls().find(|call| call.index == index);
+                        prop_assert_eq!(call.map(|call| call.status), Some(ToolStatus::Running), "its start is logged");
+                        ran.push(index);
+                    }
+                    Effect::Wait(_) | Effect::Keep(_) => {}
+                    Effect::Pause(event) | Effect::End(event) => {
+                        over = true;
+                        apply_to_run(&mut replayed, &event);
+                    }
+                }
+            }
+        }
+        // Who follows the log sees what the agent knows.
+        prop_assert_eq!(&replayed, agent.message());
+        let indices: Vec<usize> = replayed.tool_calls().map(|call| call.index).collect();
+        prop_assert_eq!(&indices, &(0..indices.len()).collect::<Vec<_>>(), "in the order of asking");
+    }
+}

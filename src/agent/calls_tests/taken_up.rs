@@ -1,0 +1,91 @@
+//! Calls of a run that goes on: whether they are made, made again, or told of as they are.
+
+use super::*;
+
+/// A run whose only call stands like this when it is taken up.
+fn taken_up(tool: &str, status: ToolStatus, started: bool) -> (Agent, Vec<Effect>) {
+    let (agent, _) = after(asks(&[(tool, "{}")]));
+    let mut message = agent.message().clone();
+    message.status = RunStatus::Running;
+    for call in message.tool_calls_mut() {
+        call.status = status;
+        call.started_at = started.then_some(NOON);
+    }
+    let mut agent = self::agent(message);
+    let effects = done(agent.step(Input::Start, NOON));
+    (agent, effects)
+}
+
+#[test]
+fn a_run_that_goes_on_takes_up_its_calls_where_they_stand() {
+    let call = vec![Effect::Call { with_tools: true }];
+    // The person has answered.
+    let (_, effects) = taken_up("ask", ToolStatus::Allowed, false);
+    assert_eq!(effects, [run(0, "ask", "{}")]);
+    let (agent, effects) = taken_up("ask", ToolStatus::Denied, false);
+    assert_eq!(
+        (effects, statuses(&agent)),
+        (call.clone(), vec![ToolStatus::Denied])
+    );
+    // They have not.
+    let (_, effects) = taken_up("ask", ToolStatus::Waiting, false);
+    assert_eq!(effects, [Effect::Pause(EventBody::Waiting { worked_ms: 0 })]);
+    // It had begun, and nobody knows what came of it.
+    for status in [ToolStatus::Unknown, ToolStatus::Stopped] {
+        let (agent, effects) = taken_up("look", status, true);
+        assert_eq!(
+            (effects, statuses(&agent)),
+            (call.clone(), vec![ToolStatus::Failed])
+        );
+        let output = agent
+            .message()
+            .tool_calls()
+            .next()
+            .unwrap()
+            .output
+            .clone()
+            .unwrap();
+        assert!(output.contains("outcome"), "{output}");
+        let (_, effects) = taken_up("again", status, true);
+        assert_eq!(effects, [run(0, "again", "{}")], "it may be run twice");
+    }
+    // The same if its tool is not there just now: it may have had its effect.
+    let (agent, _) = after(asks(&[("look", "{}")]));
+    let mut message = agent.message().clone();
+    for call in message.tool_calls_mut() {
+        (call.status, call.tool) = (ToolStatus::Unknown, "gone".into());
+    }
+    let mut agent = self::agent(message);
+    agent.step(Input::Start, NOON);
+    let output = agent.message().tool_calls().next().unwrap().output.clone();
+    assert!(output.unwrap().contains("outcome"));
+    // It had not begun.
+    let (_, effects) = taken_up("look", ToolStatus::Stopped, false);
+    assert_eq!(effects, [run(0, "look", "{}")]);
+    let (_, effects) = taken_up("ask", ToolStatus::Stopped, false);
+    assert_eq!(
+        effects,
+        [Effect::Pause(EventBody::Waiting { worked_ms: 0 })],
+        "it is asked again"
+    );
+}
+
+#[test]
+fn calls_that_have_ended_are_not_made_again() {
+    let (mut agent, _) = after(asks(&[("look", "{}"), ("look", "{}")]));
+    agent.step(gives(0, Ok("kept")), NOON);
+    agent.step(Input::ShutDown, NOON);
+    assert_eq!(statuses(&agent), [ToolStatus::Complete, ToolStatus::Unknown]);
+    let mut message = agent.message().clone();
+    apply_to_run(&mut message, &EventBody::RunContinued { created_at: NOON });
+    let mut agent = self::agent(message);
+    assert_eq!(
+        done(agent.step(Input::Start, NOON)),
+        [Effect::Call { with_tools: true }]
+    );
+    let kept = agent.message().tool_calls().next().unwrap();
+    assert_eq!(
+        (kept.status, kept.output.as_deref()),
+        (ToolStatus::Complete, Some("kept"))
+    );
+}

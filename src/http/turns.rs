@@ -1,0 +1,86 @@
+//! Starting turns, whoever asks for them: the page, a plain form, or a client of the public contract.
+
+use super::Caller;
+use crate::{
+    api::{ApiError, ErrorCode},
+    protocol::{
+        IntentId,
+        intent::{Regenerate, SendMessage, Started},
+    },
+    providers::UnknownModel,
+    tools::plain::shortened,
+};
+
+/// How many models are named to who asks for one that there is not.
+const MOST_NAMED: usize = 20;
+
+/// How much is repeated of what is no model, in characters.
+const LONGEST: usize = 200;
+
+/// Saves a message and starts its run.
+pub async fn send(caller: &Caller, intent: SendMessage, fingerprint: String) -> Result<Started, ApiError> {
+    check_model(caller, intent.model.as_deref(), intent.intent_id).await?;
+    let runs = &caller.app.runs;
+    Ok(runs.send(caller.user_id, intent, fingerprint).await?)
+}
+
+/// Answers once more what an answer answers.
+pub async fn regenerate(
+    caller: &Caller,
+    intent: Regenerate,
+    fingerprint: String,
+) -> Result<Started, ApiError> {
+    check_model(caller, intent.model.as_deref(), intent.intent_id).await?;
+    let runs = &caller.app.runs;
+    Ok(runs.regenerate(caller.user_id, intent, fingerprint).await?)
+}
+
+/// A model that can't be there is refused before anything is stored. Whether one that can is there, its endpoint says to the run.
+async fn check_model(caller: &Caller, model: Option<&str>, intent_id: IntentId) -> Result<(), ApiError> {
+    let Some(model) = model.filter(|model| !model.is_empty()) else {
+        return Ok(());
+    };
+    let Err(unknown) = caller.app.models.check(model).await else {
+        return Ok(());
+    };
+    // It may have gone since: the same intent again is no reason to look for it.
+    match caller.app.storage.intent(caller.user_id, intent_id).await? {
+        Some(_) => Ok(()),
+        None => Err(refused(&unknown)),
+    }
+}
+
+fn refused(unknown: &UnknownModel) -> ApiError {
+    let UnknownModel { why, models } = unknown;
+    let named = models[..models.len().min(MOST_NAMED)].join(", ");
+    let others = match (models.len(), models.len().saturating_sub(MOST_NAMED)) {
+        (0, _) => "GET /api/models says which there are.".to_owned(),
+        (_, 0) => format!("Choose one of these: {named}."),
+        (_, more) => {
+            format!("Choose one of these: {named}, or one of {more} more (GET /api/models has all).")
+        }
+    };
+    let why = shortened(why.clone(), LONGEST);
+    ApiError::new(
+        ErrorCode::UnknownModel,
+        format!("{why} Nothing was changed. {others}"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_names_a_model_that_there_is_not_is_told_which_there_are() {
+        let said = |count: usize| {
+            let models = (0..count).map(|number| format!("x/{number}")).collect();
+            let why = "It is not there.".into();
+            refused(&UnknownModel { why, models }).message
+        };
+        let begin = "It is not there. Nothing was changed.";
+        assert_eq!(said(0), format!("{begin} GET /api/models says which there are."));
+        assert_eq!(said(2), format!("{begin} Choose one of these: x/0, x/1."));
+        assert!(said(30).ends_with("x/19, or one of 10 more (GET /api/models has all)."));
+    }
+}

@@ -1,0 +1,114 @@
+use std::time::Duration;
+
+use serde_json::json;
+use sqlx::{ConnectOptions, Connection, sqlite::SqliteConnectOptions};
+use tempfile::TempDir;
+use tokio::{task::yield_now, time::timeout};
+use upstream::{Page, Upstream};
+
+use super::*;
+use crate::{
+    hub::Hub,
+    storage::sqlite::{FILE_NAME, Sqlite},
+};
+
+const SOON: Duration = Duration::from_secs(20);
+const ABSTRACT: &str =
+    "<PubmedArticle><PMID>11</PMID><Abstract><AbstractText>Wet.</AbstractText></Abstract></PubmedArticle>";
+
+/// The literature of a server that has PubMed here, with one article in it.
+async fn literature(abstracts: Page) -> (TempDir, Upstream, Sqlite, Literature) {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let article = json!({ "title": "Water", "source": "J Water", "pubdate": "2024" });
+    let summaries = json!({ "result": { "uids": ["11"], "11": article } });
+    upstream.page("/eutils/esummary.fcgi", Page::json(&summaries));
+    upstream.page("/eutils/efetch.fcgi", abstracts);
+    let pubmed = Eutils::new(&settings::Pubmed {
+        base_url: upstream.url_of("/eutils/"),
+        ..Default::default()
+    });
+    let sqlite = Sqlite::open(folder.path()).await.unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(sqlite.clone());
+    let (journal, _running) = Journal::start(storage.clone(), Arc::new(Hub::default()));
+    let settings = settings::Literature::default();
+    let literature = Literature::new(pubmed.map(Arc::new), storage, journal, &settings);
+    (folder, upstream, sqlite, literature)
+}
+
+async fn until(what: &str, condition: impl AsyncFn() -> bool) {
+    let waited = timeout(SOON, async {
+        while !condition().await {
+            yield_now().await;
+        }
+    });
+    assert!(waited.await.is_ok(), "{what}");
+}
+
+#[tokio::test]
+async fn what_was_saved_is_never_told_as_if_it_were_not() {
+    let (folder, upstream, storage, literature) = literature(Page::text(ABSTRACT)).await;
+    // Another program holds the database, so that nothing can be saved yet.
+    let other = SqliteConnectOptions::new().filename(folder.path().join(FILE_NAME));
+    let mut other = other.connect().await.unwrap();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let saving = tokio::spawn(async move { literature.save(UserId::LOCAL, "11", " Read it. ", None).await });
+    until("the abstract is read", async || upstream.requests().len() == 2).await;
+    // From here on nothing can be read; then it is saved.
+    let closing = storage.clone();
+    let closing = tokio::spawn(async move { closing.close().await });
+    until("it can't be read", async || {
+        storage.head(UserId::LOCAL).await.is_err()
+    })
+    .await;
+    sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+    let saved = saving.await.unwrap().expect("it is saved");
+    assert_eq!((&*saved.article.title, &*saved.note), ("Water", "Read it."));
+    let kept: String = sqlx::query_scalar("SELECT note FROM articles")
+        .fetch_one(&mut other)
+        .await
+        .unwrap();
+    assert_eq!(kept, "Read it.");
+    other.close().await.unwrap();
+    let _ = closing.await;
+}
+
+#[tokio::test]
+async fn an_article_that_is_kept_keeps_the_note_that_it_has() {
+    let (_folder, _upstream, _storage, literature) = literature(Page::text(ABSTRACT)).await;
+    let save = async |note: &str| literature.save(UserId::LOCAL, "11", note, None).await.unwrap();
+    let first = save("").await;
+    let second = save("The first word").await;
+    assert_eq!(
+        (&*second.note, second.saved_at),
+        ("The first word", first.saved_at)
+    );
+    assert_eq!(save("Another").await, second);
+    assert_eq!(save("").await, second);
+    assert_eq!(
+        literature.library(UserId::LOCAL).await.unwrap().articles,
+        [second]
+    );
+}
+
+#[tokio::test]
+async fn a_person_is_told_what_they_can_do_and_not_what_a_model_can() {
+    let ill = Page::text("").status(500).header("retry-after", "0");
+    let (_folder, _upstream, _storage, literature) = literature(ill).await;
+    let article = literature.article(UserId::LOCAL, "11").await.unwrap();
+    assert_eq!(
+        article.problem.as_deref(),
+        Some(
+            "PubMed failed (500 Internal Server Error). Try again in a minute; if it stays like that, whoever runs this server \
+             finds out more in its log."
+        )
+    );
+    let crowded = ServiceError {
+        name: "PubMed",
+        fault: Fault::Crowded,
+    };
+    assert_eq!(
+        LiteratureError::from(crowded).for_a_person(),
+        "PubMed is asked too much from here: too many requests wait for their turn already. Try again in a minute."
+    );
+}

@@ -1,0 +1,93 @@
+//! The log's part of a transaction: what the changes have to tell, in its order, and the rows that it comes to.
+
+use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
+
+use super::{super::read, Batch};
+use crate::{
+    protocol::{ConversationId, Event, EventBody, MessageId, Position, UserId},
+    storage::{LoggedEvent, StorageError},
+};
+
+/// Rows in one INSERT: fewer round trips to the database's thread, yet well under SQLite's limit of 32,766
+/// bound values.
+const ROWS_PER_INSERT: usize = 200;
+
+impl Batch {
+    /// The last position of a user's log, with what this transaction has added.
+    pub(super) async fn head(
+        &self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+    ) -> Result<Position, StorageError> {
+        Ok(match self.heads.get(&user_id) {
+            Some(head) => *head,
+            None => read::log_bounds(connection, user_id).await?.head,
+        })
+    }
+
+    /// Gives an event the next position of its user's log. It is written with the batch.
+    pub(super) async fn log(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        message_id: Option<MessageId>,
+        body: EventBody,
+    ) -> Result<Position, StorageError> {
+        let position = self.head(connection, user_id).await?.next();
+        let event = Event {
+            position,
+            conversation_id,
+            message_id,
+            body,
+        };
+        let json = serde_json::to_string(&event)?;
+        self.heads.insert(user_id, position);
+        self.events.push(LoggedEvent { user_id, event, json });
+        Ok(position)
+    }
+
+    /// Writes the events and the logs' new ends.
+    pub(super) async fn store(&self, connection: &mut SqliteConnection) -> Result<(), StorageError> {
+        for events in self.events.chunks(ROWS_PER_INSERT) {
+            let mut insert: QueryBuilder<Sqlite> = QueryBuilder::new(
+                "INSERT INTO events (user_id, position, conversation_id, message_id, created_at, event) ",
+            );
+            insert.push_values(events, |mut row, logged| {
+                row.push_bind(logged.user_id.to_string())
+                    .push_bind(logged.event.position.0.cast_signed())
+                    .push_bind(logged.event.conversation_id.to_string())
+                    .push_bind(logged.event.message_id.map(|id| id.to_string()))
+                    .push_bind(self.at.0)
+                    .push_bind(&logged.json);
+            });
+            // Statements of many lengths would push the others out of the cache.
+            insert
+                .build()
+                .persistent(events.len() == ROWS_PER_INSERT || events.len() < 8)
+                .execute(&mut *connection)
+                .await?;
+        }
+        crash_point!(
+            "commit::logged",
+            if self.events.iter().any(|logged| logged.event.body.terminal_status().is_some())
+        );
+        for (user_id, head) in &self.heads {
+            sqlx::query("UPDATE users SET position = ? WHERE id = ?")
+                .bind(head.0.cast_signed())
+                .bind(user_id.to_string())
+                .execute(&mut *connection)
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+/// Empties an event that is not yet stored.
+pub(super) fn blank(logged: &mut LoggedEvent) {
+    logged.event.message_id = None;
+    logged.event.body = EventBody::Empty;
+    if let Ok(json) = serde_json::to_string(&logged.event) {
+        logged.json = json;
+    }
+}

@@ -1,0 +1,124 @@
+//! Models that there are not: who names one is told so, and nothing is kept. What an endpoint may have all the same, it is asked for.
+
+use parlor::settings::Settings;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use upstream::{Script, Upstream, When};
+use uuid::Uuid;
+
+use crate::support::{Parlor, answering, calls, json, types};
+
+/// A server whose endpoint `test` says that it lists all of its models.
+async fn listing_all(models: &[&str]) -> (TempDir, Upstream, Parlor) {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let models: Vec<Value> = models.iter().map(|id| json!({ "id": id })).collect();
+    upstream.list_models(200, json!({ "data": models }));
+    upstream.script(When::any(), Script::new().text("Yes."));
+    let parlor = Parlor::start_with(folder.path(), &upstream, lists_all).await;
+    (folder, upstream, parlor)
+}
+
+fn lists_all(settings: &mut Settings) {
+    settings.endpoints[0].lists_all_models = true;
+}
+
+/// Checks that what is sent is refused, and that nothing of it is kept. Gives the words.
+async fn refused(parlor: &Parlor, path: &str, body: &Value) -> String {
+    let response = parlor.post(path, body).send().await.unwrap();
+    let status = response.status();
+    let problem = json(response).await;
+    assert_eq!(
+        (status.as_u16(), &problem["code"]),
+        (422, &json!("unknown_model")),
+        "{path} {problem}"
+    );
+    let list = parlor.get_json("/api/conversations").await.1;
+    assert_eq!(list["conversations"], json!([]), "{path}");
+    // The contract's word, and that of server functions.
+    let words = problem["detail"].as_str().or(problem["message"].as_str());
+    words.expect("words").to_owned()
+}
+
+#[tokio::test]
+async fn a_model_of_no_endpoint_is_refused_wherever_it_is_asked_for() {
+    let (_folder, upstream, parlor) = answering(Script::new().text("Yes.")).await;
+    let models = parlor.get_json("/api/models").await.1;
+    let first = models["models"][0]["id"].as_str().expect("a model").to_owned();
+    let ask = json!({ "message": "Hi", "model": "nowhere/any" });
+    for path in ["/api/chat/stream", "/api/chat/batch"] {
+        let words = refused(&parlor, path, &ask).await;
+        assert!(words.contains("“nowhere/any”"), "{words}");
+        let named = format!("Choose one of these: {first},");
+        assert!(words.contains(&named), "{words}");
+    }
+    let intent = json!({ "intent": {
+        "intent_id": Uuid::now_v7(), "conversation_id": Uuid::now_v7(), "user_message_id": Uuid::now_v7(),
+        "text": "Hi", "model": "nowhere/any",
+    } });
+    refused(&parlor, "/rpc/send_message", &intent).await;
+    assert_eq!(calls(&upstream).len(), 0);
+}
+
+#[tokio::test]
+async fn an_answer_is_not_made_once_more_by_a_model_that_there_is_not() {
+    let (_folder, upstream, parlor) = answering(Script::new().text("Yes.")).await;
+    let turn = parlor.turn(None, "Hi").await;
+    let again = json!({ "intent": {
+        "intent_id": Uuid::now_v7(), "conversation_id": turn[0]["conversation_id"], "message_id": turn[0]["message_id"],
+        "model": "nowhere/any",
+    } });
+    let response = parlor.post("/rpc/regenerate", &again).send().await.unwrap();
+    assert_eq!(response.status(), 422);
+    assert_eq!(json(response).await["code"], "unknown_model");
+    assert_eq!(calls(&upstream).len(), 1);
+}
+
+#[tokio::test]
+async fn what_an_endpoint_does_not_list_it_may_have_unless_it_says_that_it_lists_all() {
+    let (_folder, upstream, parlor) = answering(Script::new().text("Yes.")).await;
+    upstream.list_models(200, json!({ "data": [{ "id": "listed" }] }));
+    parlor.get_json("/api/models").await;
+    let alias = json!({ "message": "Hi", "model": "test/alias" });
+    let events = parlor.chat(&alias).await.rest().await;
+    assert_eq!(types(&events).last(), Some(&"complete"));
+
+    let (_folder, upstream, parlor) = listing_all(&["listed"]).await;
+    let words = refused(&parlor, "/api/chat/stream", &alias).await;
+    assert_eq!(
+        words,
+        "The endpoint “test” has no model “test/alias”. Nothing was changed. Choose one of these: test/listed."
+    );
+    let listed = json!({ "message": "Hi", "model": "test/listed" });
+    let events = parlor.chat(&listed).await.rest().await;
+    assert_eq!(types(&events).last(), Some(&"complete"));
+    assert_eq!(calls(&upstream).len(), 1);
+}
+
+#[tokio::test]
+async fn an_endpoint_that_can_t_list_its_models_now_is_asked_all_the_same() {
+    let (_folder, upstream, parlor) = listing_all(&[]).await;
+    upstream.list_models(500, json!({}));
+    let any = json!({ "message": "Hi", "model": "test/any" });
+    let events = parlor.chat(&any).await.rest().await;
+    assert_eq!(types(&events).last(), Some(&"complete"));
+}
+
+#[tokio::test]
+async fn the_same_request_again_is_the_same_run_though_its_model_has_gone() {
+    let (folder, upstream, parlor) = listing_all(&["any"]).await;
+    let key = Uuid::now_v7().to_string();
+    let ask = json!({ "message": "Hi", "model": "test/any" });
+    let send = async |parlor: &Parlor| {
+        let request = parlor.post("/api/chat/batch", &ask);
+        json(request.header("idempotency-key", &key).send().await.unwrap()).await
+    };
+    let first = send(&parlor).await;
+    assert_eq!(first["status"], "complete", "{first}");
+    parlor.stop().await;
+    upstream.list_models(200, json!({ "data": [{ "id": "other" }] }));
+    let parlor = Parlor::start_with(folder.path(), &upstream, lists_all).await;
+    assert_eq!(send(&parlor).await, first);
+    let words = parlor.post("/api/chat/batch", &ask).send().await.unwrap();
+    assert_eq!(words.status(), 422, "as a new one it is refused");
+}
