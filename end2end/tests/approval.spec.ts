@@ -1,4 +1,5 @@
 import { asksFor, desk } from '../support/desk.ts';
+import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
 test.describe('a tool that has to be allowed', () => {
@@ -20,6 +21,7 @@ test.describe('a tool that has to be allowed', () => {
     const ask = chat.answers.getByRole('group', { name: 'Allow this?' });
     await expect(ask).toBeVisible();
     await expect(chat.answers.locator('.tool')).toContainText('first');
+    await screenshots(chat.page, 'approval');
     await chat.reload();
     await expect(ask).toBeVisible();
     await parlor.restart();

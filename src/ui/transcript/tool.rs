@@ -174,16 +174,16 @@ fn bar(
 fn approval(of: &CallOf, index: usize) -> AnyView {
     let live = use_live();
     let message_id = of.message_id;
-    let button = move |name: &'static str, answer: ApprovalAnswer| {
+    let button = move |class: &'static str, name: &'static str, answer: ApprovalAnswer| {
         let press = move |_| live.answer_approval(message_id, index, answer);
-        view! { <button type="button" class="button" on:click=press>{name}</button> }.erase()
+        view! { <button type="button" class=class on:click=press>{name}</button> }.erase()
     };
     view! {
         <div class="tool-approval" role="group" aria-label="Allow this?">
-            <span>"Allow this?"</span>
-            {button("Allow", ApprovalAnswer::Allow)}
-            {button("Deny", ApprovalAnswer::Deny)}
-            {button("Always in this conversation", ApprovalAnswer::Always)}
+            <strong>"Allow this?"</strong>
+            {button("button button-primary", "Allow", ApprovalAnswer::Allow)}
+            {button("button", "Deny", ApprovalAnswer::Deny)}
+            {button("button", "Always in this conversation", ApprovalAnswer::Always)}
         </div>
     }
     .erase()
