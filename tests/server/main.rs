@@ -27,3 +27,4 @@ mod tokens;
 mod tools;
 mod tools_builtin;
 mod unknown_models;
+mod written_payloads;

@@ -142,6 +142,18 @@ impl Parlor {
         Stream::of(self.post("/api/chat/stream", body)).await
     }
 
+    /// A conversation as the page has it.
+    pub async fn transcript(&self, conversation: &str) -> Value {
+        let path = format!("/rpc/conversation?conversation_id={conversation}");
+        self.get_json(&path).await.1
+    }
+
+    /// What happened next after an event.
+    pub async fn next(&self, event: &Value) -> Value {
+        let path = format!("/api/events?after={}", event["position"]);
+        self.follow(&path).await.next().await.expect("an event")
+    }
+
     /// Waits until so many listen to what happens.
     pub async fn listeners(&self, wanted: usize) {
         let listen = async {

@@ -1,0 +1,155 @@
+//! Which calls of a model an answer took: those for its summary, those that were made again, and those of before it was continued.
+
+use parlor::settings::Price;
+use serde_json::{Value, json};
+use upstream::{Script, Upstream, When};
+use uuid::Uuid;
+
+use super::{diagnostics, turn};
+use crate::{
+    support::{Parlor, Stream, answering, calls_as_sent, id},
+    tools::Failing,
+};
+
+#[tokio::test]
+async fn a_summary_is_a_call_of_its_own_that_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.script(When::any(), Script::new().text("Fine.").done());
+    upstream.script(When::user_contains("Person: "), Script::new().text("In short."));
+    let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
+        settings.endpoints[0].context_window = Some(3000);
+        settings.history.answer_tokens = 500;
+        settings.history.metadata = false;
+        let price = Price {
+            input: 1.0,
+            output: 2.0,
+        };
+        settings.models.prices = [("test/any".to_owned(), price)].into();
+    })
+    .await;
+    let conversation = Uuid::now_v7();
+    let mut summarised = Vec::new();
+    for turn in 0..6 {
+        let request = json!({
+            "message": format!("turn {turn} {}", "word ".repeat(400)), "model": "test/any", "conversation_id": conversation,
+        });
+        let last = parlor.chat(&request).await.rest().await.pop().unwrap();
+        let made = diagnostics(&parlor, &last["message_id"]).await;
+        if made["calls"].as_array().unwrap().len() > 1 {
+            summarised.push(made);
+        }
+    }
+    let made = &summarised[0];
+    let calls: Vec<(&Value, &Value, &Value)> = made["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|call| (&call["purpose"], &call["status"], &call["response"]["text"]))
+        .collect();
+    let call = |purpose, text| (json!(purpose), json!("complete"), json!(text));
+    let expected = [call("summary", "In short."), call("answer", "Fine.")];
+    assert!(
+        calls.into_iter().eq(expected.iter().map(|(a, b, c)| (a, b, c))),
+        "{made:#}"
+    );
+    let summary = &made["calls"][0];
+    assert!(
+        summary["messages"].to_string().contains("Person: turn 0"),
+        "{summary}"
+    );
+    assert_eq!(
+        made["usage"], summary["usage"],
+        "the server has counted this call alone"
+    );
+    assert!(summary["cost"].as_f64() > Some(0.0), "{summary}");
+    assert_eq!(made["raw_llm_response"], "Fine.", "that is what was answered");
+    assert!(made["messages"].to_string().contains("In short."), "{made:#}");
+    assert!(
+        !made["system_prompt"]
+            .as_str()
+            .unwrap()
+            .contains("Write the summary")
+    );
+}
+
+#[tokio::test]
+async fn of_very_many_calls_the_newest_are_kept_and_understood() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let tools = parlor::tools::Registry::default().with(Failing);
+    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
+        settings.agent.max_iterations = 100;
+    })
+    .await;
+    upstream.script(When::any(), Script::new().text("At last."));
+    let again = Script::new().tool_call("1", "failing", "{}").finish("tool_calls");
+    upstream.script_times(75, When::any(), again);
+    let last = turn(&parlor, "Go").await;
+    let made = diagnostics(&parlor, &last["message_id"]).await;
+    assert_eq!(made["calls"].as_array().unwrap().len(), 64);
+    let sent = calls_as_sent(&upstream).pop().unwrap();
+    assert_eq!(made["system_prompt"], sent["messages"][0]["content"]);
+    assert_eq!(made["tools"], json!(["failing"]));
+    assert_eq!(
+        made["messages"].as_array().unwrap()[..],
+        sent["messages"].as_array().unwrap()[1..]
+    );
+}
+
+#[tokio::test]
+async fn a_call_that_was_made_again_is_one_call_and_says_so() {
+    let (_folder, upstream, parlor) = answering(Script::new().text("Now.")).await;
+    let busy = Script::new().status(
+        503,
+        json!({ "error": { "message": "busy" } }),
+        &[("retry-after", "0")],
+    );
+    upstream.script_times(2, When::any(), busy);
+    let last = turn(&parlor, "Go").await;
+    let made = diagnostics(&parlor, &last["message_id"]).await;
+    assert_eq!(
+        (&made["retries"], made["calls"].as_array().unwrap().len()),
+        (&json!(2), 1)
+    );
+    let failures = made["calls"][0]["failures"].as_array().unwrap();
+    assert!(
+        failures[0]["error"]["message"].as_str().unwrap().contains("busy"),
+        "{failures:?}"
+    );
+    assert_eq!(made["calls"][0]["status"], "complete");
+}
+
+#[tokio::test]
+async fn what_is_continued_has_all_calls_and_what_is_regenerated_its_own() {
+    let (_folder, upstream, parlor) = answering(Script::new().text("the rest")).await;
+    upstream.script_times(1, When::any(), Script::new().text("half ").gate("never"));
+    let mut stream = parlor
+        .chat(&json!({ "message": "Go", "model": "test/any" }))
+        .await;
+    let run = id(&stream.until("text_delta").await, "message_id");
+    parlor
+        .post(&format!("/api/runs/{run}/stop"), &json!({}))
+        .send()
+        .await
+        .unwrap();
+    stream.until("cancelled").await;
+    let go_on = parlor.post(&format!("/api/runs/{run}/continue?diagnostics=true"), &json!({}));
+    let last = Stream::of(go_on).await.rest().await.pop().unwrap();
+    let made = &last["payload"]["diagnostics"];
+    assert_eq!(made["raw_llm_response"], "half \n\nthe rest");
+    let calls = made["calls"].as_array().unwrap();
+    let statuses: Vec<_> = calls.iter().map(|call| &call["status"]).collect();
+    assert_eq!(statuses, ["stopped", "complete"]);
+
+    let again = parlor.post(&format!("/api/runs/{run}/regenerate"), &json!({}));
+    let last = Stream::of(again).await.rest().await.pop().unwrap();
+    assert_ne!(last["message_id"], json!(run), "a sibling");
+    assert_eq!(
+        last["payload"].get("diagnostics"),
+        None,
+        "nobody has asked for them"
+    );
+    let made = diagnostics(&parlor, &last["message_id"]).await;
+    assert_eq!(made["calls"].as_array().unwrap().len(), 1);
+}

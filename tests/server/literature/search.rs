@@ -1,0 +1,67 @@
+//! What the page asks for, and who may.
+
+use serde_json::json;
+use upstream::Page;
+
+use super::parlor;
+use crate::support::json as body;
+
+#[tokio::test]
+async fn a_search_is_given_page_by_page() {
+    let (_folder, upstream, parlor) = parlor().await;
+    let path = "/rpc/search_articles?query=tides&sort=date&page=2";
+    let found = parlor.get_json(path).await.1;
+    assert_eq!(
+        (&found["page"], &found["pages"], &found["total"]),
+        (&json!(2), &json!(3), &json!(41)),
+        "{found}"
+    );
+    assert_eq!(found["articles"][0]["title"], "Tides of the moon");
+    let asked = upstream.requests().into_iter();
+    let mut searches = asked.filter(|request| request.path.contains("esearch"));
+    let search = searches.next_back().expect("a search").query;
+    assert!(
+        search.contains("retstart=20") && search.contains("sort=pub_date"),
+        "{search}"
+    );
+    upstream.page("/eutils/esearch.fcgi", Page::text("").status(500));
+    let failed = parlor.get(path).send().await.unwrap();
+    assert_eq!(failed.status(), 503);
+    assert!(body(failed).await["message"].as_str().unwrap().contains("PubMed"));
+}
+
+#[tokio::test]
+async fn what_is_not_on_the_page_is_not_found_in_its_own_words() {
+    let (_folder, _upstream, parlor) = parlor().await;
+    let note = json!({ "pmid": "11", "note": "Gone." });
+    let gone = parlor.post("/rpc/note_article", &note).send().await.unwrap();
+    let nowhere = parlor
+        .get("/rpc/open_literature?address=/elsewhere")
+        .send()
+        .await
+        .unwrap();
+    for (response, words) in [(gone, "removed elsewhere"), (nowhere, "no such place")] {
+        assert_eq!(response.status(), 404);
+        let error = body(response).await;
+        assert!(error["message"].as_str().unwrap().contains(words), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_another_site_can_t_have_pubmed_asked() {
+    let (_folder, upstream, parlor) = parlor().await;
+    for path in [
+        "/literature?q=tides",
+        "/rpc/search_articles?query=tides&sort=date&page=1",
+        "/rpc/article?pmid=11",
+    ] {
+        let image = parlor.get(path).header("sec-fetch-site", "cross-site");
+        let image = image
+            .header("sec-fetch-mode", "no-cors")
+            .header("sec-fetch-dest", "image");
+        assert_eq!(image.send().await.unwrap().status(), 403, "{path}");
+    }
+    let asked = upstream.requests().into_iter();
+    let mut of_pubmed = asked.filter(|request| request.path.starts_with("/eutils"));
+    assert!(of_pubmed.next().is_none());
+}
