@@ -7,6 +7,7 @@ import { growing } from './growing.mjs';
 import { streaming } from './streaming.mjs';
 import { stopping } from './stopping.mjs';
 import { PER_SECOND, launch } from './support.mjs';
+import { tabs } from './tabs.mjs';
 import { switching } from './switching.mjs';
 
 const round = (value) => (value === null ? null : Math.round(value * 100) / 100);
@@ -15,7 +16,7 @@ let browser;
 try {
   browser = await launch();
   const figures = [];
-  for (const measure of [streaming, growing, switching, stopping]) figures.push(...(await measure(browser)));
+  for (const measure of [streaming, growing, switching, stopping, tabs]) figures.push(...(await measure(browser)));
   const chromium = browser.version();
   console.log(JSON.stringify({ chromium, per_second: PER_SECOND, figures: figures.map(([name, value, unit]) => ({ name, value: round(value), unit })) }));
 } catch (error) {
