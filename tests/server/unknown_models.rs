@@ -10,10 +10,16 @@ use crate::support::{Parlor, answering, calls, json, types};
 
 /// A server whose endpoint `test` says that it lists all of its models.
 async fn listing_all(models: &[&str]) -> (TempDir, Upstream, Parlor) {
+    let models: Vec<Value> = models.iter().map(|id| json!({ "id": id })).collect();
+    listing(200, json!({ "data": models })).await
+}
+
+/// The same, if this is what it answers to who wants the list.
+async fn listing(status: u16, body: Value) -> (TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    let models: Vec<Value> = models.iter().map(|id| json!({ "id": id })).collect();
-    upstream.list_models(200, json!({ "data": models }));
+    // Before the server starts, which asks for it at once.
+    upstream.list_models(status, body);
     upstream.script(When::any(), Script::new().text("Yes."));
     let parlor = Parlor::start_with(folder.path(), &upstream, lists_all).await;
     (folder, upstream, parlor)
@@ -97,8 +103,7 @@ async fn what_an_endpoint_does_not_list_it_may_have_unless_it_says_that_it_lists
 
 #[tokio::test]
 async fn an_endpoint_that_can_t_list_its_models_now_is_asked_all_the_same() {
-    let (_folder, upstream, parlor) = listing_all(&[]).await;
-    upstream.list_models(500, json!({}));
+    let (_folder, _upstream, parlor) = listing(500, json!({})).await;
     let any = json!({ "message": "Hi", "model": "test/any" });
     let events = parlor.chat(&any).await.rest().await;
     assert_eq!(types(&events).last(), Some(&"complete"));
