@@ -10,7 +10,7 @@ use std::{
 use tokio::time::Instant;
 
 use super::{
-    Endpoint, EndpointConfig, ModelError, ModelErrorKind, discover,
+    Endpoint, EndpointConfig, ModelError, ModelErrorKind, ModelRequest, ModelStream, discover,
     openai::OpenAi,
     tour::{self, Tour},
 };
@@ -127,6 +127,16 @@ impl Models {
     pub async fn context_window(&self, id: &str) -> Option<usize> {
         let (endpoint, model) = self.resolve(id).ok()?;
         endpoint.context_window(&model).await
+    }
+
+    /// Calls the model that a request names, as [`Endpoint::call`] does.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such model, or its server does not take the call.
+    pub async fn call(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+        let (endpoint, model) = self.resolve(&request.model)?;
+        endpoint.call(&model, request).await
     }
 
     /// Who answers for a model, and the model's name there. An empty id means the default model.

@@ -234,8 +234,8 @@ impl<'a> Driver<'a> {
     }
 
     /// Asks the model this.
-    async fn ask(&mut self, request: ModelRequest, meter: Meter) {
-        self.recorder.calls(&request).await;
+    async fn ask(&mut self, request: Arc<ModelRequest>, meter: Meter) {
+        self.recorder.calls(request.clone()).await;
         self.awaited = Awaited::call(self.runs.models.clone(), request, meter);
     }
 
@@ -272,6 +272,11 @@ impl<'a> Driver<'a> {
                     return None;
                 }
             },
+            // After the call: it is made before it is written down.
+            () = self.recorder.is_time() => {
+                self.recorder.keep_up().await;
+                return None;
+            }
             () = tokio::time::sleep(limit), if self.awaited.is_model() => {
                 Input::TimedOut(patience)
             }
