@@ -10,6 +10,7 @@ pub mod openai;
 mod registry;
 mod think;
 mod tour;
+mod windows;
 
 use std::{fmt, pin::Pin, sync::Arc, time::Duration};
 
@@ -220,7 +221,7 @@ pub trait Endpoint: fmt::Debug + Send + Sync {
     /// The models served there now, the one to choose first at the front; soon, or an error.
     async fn models(&self) -> Result<Vec<ModelInfo>, ModelError>;
 
-    /// How many tokens a model can take, as far as that can be found out; soon.
+    /// How many tokens a model can take, as far as that can be found out; soon. It is asked anew each time.
     async fn context_window(&self, _model: &str) -> Option<usize> {
         None
     }

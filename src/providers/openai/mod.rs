@@ -191,8 +191,8 @@ impl Endpoint for OpenAi {
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
-        if let Some(known) = self.windows.known(model) {
-            return known;
+        if let Some(set) = self.windows.set(model) {
+            return Some(set);
         }
         // The list may say it. Whoever chose a model has usually seen one already.
         if !self.windows.have_list()
