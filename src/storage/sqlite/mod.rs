@@ -16,8 +16,8 @@ use sqlx::{
 use tokio::sync::{Mutex, watch};
 
 use super::{
-    Change, Committed, DoneIntent, LogPage, Looking, PageSize, RecordedCall, RunKey, Storage, StorageError,
-    StoredAttachment, StoredConversation, StoredRun, Terms, TokenHash, Trouble,
+    Beginning, Change, Committed, DoneIntent, LogPage, Looking, PageSize, RecordedCall, RunKey, Storage,
+    StorageError, StoredAttachment, StoredConversation, StoredRun, TokenHash, Trouble,
 };
 use crate::protocol::{
     ApiToken, AttachmentId, ConversationId, ConversationList, IntentId, Judged, Memory, Message, MessageId,
@@ -27,6 +27,7 @@ use crate::protocol::{
 };
 
 mod attachments;
+mod beginning;
 mod calls;
 mod checkpoint;
 mod commit;
@@ -129,6 +130,8 @@ impl Sqlite {
         let readers = SqlitePoolOptions::new()
             .min_connections(1)
             .max_connections(4)
+            // There is nothing between them and the file that could have broken meanwhile.
+            .test_before_acquire(false)
             .connect_with(options.clone().read_only(true))
             .await?;
         let (deletions, committed) = watch::channel(0);
@@ -231,7 +234,7 @@ impl Storage for Sqlite {
 
     async fn head(&self, user_id: UserId) -> Result<Position, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        Ok(read::log_bounds(&mut connection, user_id).await?.head)
+        read::head(&mut connection, user_id).await
     }
 
     async fn log_after(
@@ -241,8 +244,8 @@ impl Storage for Sqlite {
         run: Option<MessageId>,
         limit: usize,
     ) -> Result<LogPage, StorageError> {
-        let mut tx = self.readers.begin().await?;
-        read::log_after(&mut tx, user_id, after, run, limit).await
+        let mut connection = self.readers.acquire().await?;
+        read::log_after(&mut connection, user_id, after, run, limit).await
     }
 
     async fn conversations(
@@ -296,6 +299,17 @@ impl Storage for Sqlite {
         payloads::payload(&mut tx, user_id, conversation_id, payload_id).await
     }
 
+    async fn payloads(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        ids: &[&str],
+        bytes: usize,
+    ) -> Result<Vec<Payload>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        payloads::payloads(&mut connection, user_id, conversation_id, ids, bytes).await
+    }
+
     async fn verdicts(
         &self,
         user_id: UserId,
@@ -314,23 +328,9 @@ impl Storage for Sqlite {
         attachments::attachment(&mut connection, user_id, id).await
     }
 
-    async fn allowed_tools(
-        &self,
-        user_id: UserId,
-        conversation_id: ConversationId,
-    ) -> Result<Vec<String>, StorageError> {
-        Ok(
-            sqlx::query_scalar("SELECT tool FROM allowed_tools WHERE user_id = ? AND conversation_id = ?")
-                .bind(user_id.to_string())
-                .bind(conversation_id.to_string())
-                .fetch_all(&self.readers)
-                .await?,
-        )
-    }
-
-    async fn terms(&self, run: RunKey) -> Result<Terms, StorageError> {
+    async fn beginning(&self, run: RunKey) -> Result<Option<Beginning>, StorageError> {
         let mut tx = self.readers.begin().await?;
-        terms::terms(&mut tx, run).await
+        beginning::beginning(&mut tx, run).await
     }
 
     async fn parameters(
