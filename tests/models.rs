@@ -202,8 +202,7 @@ async fn the_tour_answers_and_says_that_it_is_a_script() {
     let list = models.list().await;
     assert_eq!(list.default.as_deref(), Some("parlor/tour"));
     assert_eq!(list.models[0].name, "Tour (a script, not a model)");
-    let (tour, model) = models.resolve("parlor/tour").unwrap();
-    let request = ModelRequest::new(model, vec![ModelMessage::User("Hello".into())]);
-    let mut stream = tour.call(request).await.unwrap();
+    let request = ModelRequest::new("parlor/tour", vec![ModelMessage::User("Hello".into())]);
+    let mut stream = models.call(&request).await.unwrap();
     assert!(matches!(stream.next().await, Some(Ok(ModelEvent::Thinking(_)))));
 }

@@ -3,6 +3,8 @@
 //! What a model or a tool server made is kept as the text that it is: it may be nested deeper than a `serde_json::Value`
 //! that is read can be.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -131,7 +133,8 @@ impl Request {
         };
         let goes_on = known.leads_to(&messages);
         let new = if goes_on { known.messages.len() } else { 0 };
-        let same_tools = known.tools.as_ref() == Some(&tools);
+        let told = fingerprint(&tools);
+        let same_tools = known.tools == Some(told);
         let request = Self {
             started_at: Timestamp(0),
             model: String::new(),
@@ -144,7 +147,7 @@ impl Request {
             messages: kept_messages(&messages[new..], secrets, limit),
         };
         known.messages = messages.iter().map(fingerprint).collect();
-        known.tools = Some(tools);
+        known.tools = Some(told);
         request
     }
 }
@@ -154,7 +157,8 @@ impl Request {
 pub struct Known {
     /// A hash of each message.
     messages: Vec<u64>,
-    tools: Option<Vec<Value>>,
+    /// And one of all tools.
+    tools: Option<u64>,
 }
 
 impl Known {
@@ -170,10 +174,9 @@ impl Known {
     }
 }
 
-fn fingerprint(message: &Value) -> u64 {
-    use std::hash::{DefaultHasher, Hash, Hasher};
+fn fingerprint(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
-    message.to_string().hash(&mut hasher);
+    value.hash(&mut hasher);
     hasher.finish()
 }
 

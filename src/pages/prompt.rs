@@ -5,6 +5,8 @@
 //! What rarely changes stands first, so that a model server that remembers the beginning of a prompt can use it again. A
 //! section that has nothing to say is left out.
 
+use std::sync::Arc;
+
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::{
@@ -34,7 +36,7 @@ pub struct Known<'a> {
     /// What the person has accepted and rejected of it.
     pub verdicts: &'a [Judged],
     /// What the model may ask for.
-    pub tools: &'a [ToolSpec],
+    pub tools: &'a [Arc<ToolSpec>],
     /// What the model may write for the panel.
     pub written: &'a [&'static PayloadConfig],
     /// What the page does when the person presses a button.
@@ -136,7 +138,7 @@ fn paragraphs<const N: usize>(texts: [&str; N]) -> String {
 }
 
 fn capabilities(known: &Known<'_>) -> String {
-    let finds = |tool: &ToolSpec| WITH_SOURCES.contains(&tool.name.as_str());
+    let finds = |tool: &Arc<ToolSpec>| WITH_SOURCES.contains(&tool.name.as_str());
     let mut can = Vec::new();
     if !known.written.is_empty() {
         can.push(payload_config::instructions(known.written));
@@ -162,7 +164,7 @@ mod tests {
 
     const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
-    fn known<'a>(payloads: &'a [PayloadRef], tools: &'a [ToolSpec], person: &'a str) -> Known<'a> {
+    fn known<'a>(payloads: &'a [PayloadRef], tools: &'a [Arc<ToolSpec>], person: &'a str) -> Known<'a> {
         Known {
             now: NOON,
             looking: None,
@@ -278,11 +280,12 @@ mod tests {
 
     #[test]
     fn what_the_model_is_told_to_write_is_what_is_understood() {
-        let tools = [ToolSpec {
+        let search = ToolSpec {
             name: "web_search".into(),
             description: String::new(),
             parameters: serde_json::json!({}),
-        }];
+        };
+        let tools = [Arc::new(search)];
         let prompt = system_prompt(&CHAT, &known(&[], &tools, ""));
         let lines: Vec<&str> = prompt.lines().collect();
         let values = lines

@@ -10,8 +10,9 @@ pub mod openai;
 mod registry;
 mod think;
 mod tour;
+mod windows;
 
-use std::{fmt, pin::Pin, time::Duration};
+use std::{fmt, pin::Pin, sync::Arc, time::Duration};
 
 use futures::Stream;
 
@@ -80,11 +81,11 @@ impl Cost {
 /// A call of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelRequest {
-    /// The model's name at its endpoint.
+    /// As `endpoint/model`.
     pub model: String,
     pub messages: Vec<ModelMessage>,
     /// The tools that it may ask for.
-    pub tools: Vec<ToolSpec>,
+    pub tools: Vec<Arc<ToolSpec>>,
     /// Those of them that it has to use, by their names.
     pub force_tools: Vec<String>,
     /// What is set about how it answers.
@@ -173,6 +174,32 @@ pub enum ModelErrorKind {
     Broken,
 }
 
+/// What a server has not refused so far, for a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Manners {
+    /// It is asked for the token counts at the end.
+    pub usage: bool,
+    /// It is told in a field of its own which tool has to be used; else in words.
+    pub tool_choice: bool,
+    /// It is shown what the model thought before it asked for tools.
+    pub thinking: bool,
+    /// The model is told of tools, and of what they gave before; else that is said in words.
+    pub tools: bool,
+    /// It takes instructions as the system's; else they stand before the first question.
+    pub system: bool,
+}
+
+impl Manners {
+    /// Nothing was refused.
+    pub const ALL: Self = Self {
+        usage: true,
+        tool_choice: true,
+        thinking: true,
+        tools: true,
+        system: true,
+    };
+}
+
 /// What a call sends, and where to.
 #[derive(Debug, Default)]
 pub struct Sent {
@@ -194,16 +221,21 @@ pub trait Endpoint: fmt::Debug + Send + Sync {
     /// The models served there now, the one to choose first at the front; soon, or an error.
     async fn models(&self) -> Result<Vec<ModelInfo>, ModelError>;
 
-    /// How many tokens a model can take, as far as that can be found out; soon.
+    /// How many tokens a model can take, as far as that can be found out; soon. It is asked anew each time.
     async fn context_window(&self, _model: &str) -> Option<usize> {
         None
+    }
+
+    /// What the server has not refused so far: as long as it is the same, so is what a call sends.
+    fn manners(&self, _model: &str) -> Manners {
+        Manners::ALL
     }
 
     /// What [`call`](Self::call) would send, for who wants to know; nothing that is secret is in it. `model` is the model's name
     /// here.
     fn sends(&self, model: &str, request: &ModelRequest) -> Sent;
 
-    /// Calls a model. The stream ends after [`ModelEvent::Finished`] or an error.
+    /// Calls a model by its name here. The stream ends after [`ModelEvent::Finished`] or an error.
     ///
     /// Only connecting has a time limit here. How long to wait for this to return, for the first event and for
     /// the next one is for the caller to decide; it gives up by dropping what it waits for.
@@ -211,5 +243,5 @@ pub trait Endpoint: fmt::Debug + Send + Sync {
     /// # Errors
     ///
     /// If the server could not be reached or answered with an error before the first event.
-    async fn call(&self, request: ModelRequest) -> Result<ModelStream, ModelError>;
+    async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError>;
 }

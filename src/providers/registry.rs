@@ -10,9 +10,10 @@ use std::{
 use tokio::time::Instant;
 
 use super::{
-    Endpoint, EndpointConfig, ModelError, ModelErrorKind, discover,
+    Endpoint, EndpointConfig, ModelError, ModelErrorKind, ModelRequest, ModelStream, discover,
     openai::OpenAi,
     tour::{self, Tour},
+    windows::Windows,
 };
 use crate::protocol::{
     RunError,
@@ -51,6 +52,7 @@ struct Inner {
     /// Settings that are no endpoints.
     misfits: Vec<RunError>,
     tour: Arc<Tour>,
+    windows: Windows,
     cache: Mutex<Option<Cached>>,
     /// Held while the endpoints are asked, so that they are asked once.
     asking: tokio::sync::Mutex<()>,
@@ -113,6 +115,7 @@ impl Models {
             discovers,
             misfits,
             tour: Arc::new(Tour),
+            windows: Windows::default(),
             cache: Mutex::new(None),
             asking: tokio::sync::Mutex::new(()),
         }))
@@ -166,7 +169,24 @@ impl Models {
     /// How many tokens a model can take, if that is known. An empty id means the default model.
     pub async fn context_window(&self, id: &str) -> Option<usize> {
         let (endpoint, model) = self.resolve(id).ok()?;
-        endpoint.context_window(&model).await
+        self.0.windows.of(endpoint, model).await
+    }
+
+    /// A model will be called: how many tokens it can take is found out beside what has to be done before that.
+    pub fn foresee(&self, id: &str) {
+        if let Ok((endpoint, model)) = self.resolve(id) {
+            self.0.windows.foresee(endpoint, model);
+        }
+    }
+
+    /// Calls the model that a request names, as [`Endpoint::call`] does.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such model, or its server does not take the call.
+    pub async fn call(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+        let (endpoint, model) = self.resolve(&request.model)?;
+        endpoint.call(&model, request).await
     }
 
     /// Who answers for a model, and the model's name there. An empty id means the default model.

@@ -82,11 +82,11 @@ impl Endpoint for Tour {
         }
     }
 
-    async fn call(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        if request.model != MODEL {
+    async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+        if model != MODEL {
             let error = RunError {
                 code: "model_unknown".into(),
-                message: format!("Parlor itself has no model “{}”, only the tour.", request.model),
+                message: format!("Parlor itself has no model “{model}”, only the tour."),
                 hint: "Choose another model in the picker at the composer.".into(),
             };
             return Err(ModelError {

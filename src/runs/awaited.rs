@@ -15,7 +15,7 @@ use crate::{
 pub(super) enum Awaited {
     Nothing,
     /// That it is known what to ask.
-    Request(BoxFuture<'static, (ModelRequest, Meter)>),
+    Request(BoxFuture<'static, (Arc<ModelRequest>, Meter)>),
     /// The model server to accept the call.
     Call(BoxFuture<'static, Result<Answer, ModelError>>),
     /// The next event of the answer.
@@ -29,7 +29,7 @@ pub(super) enum Happened {
     /// The run hears of it.
     Heard(Input),
     /// It is known what to ask. Nothing is waited for until it is asked.
-    Ready(ModelRequest, Meter),
+    Ready(Arc<ModelRequest>, Meter),
 }
 
 /// What comes of a model's answer.
@@ -37,16 +37,14 @@ type Answer = BoxStream<'static, Input>;
 
 impl Awaited {
     /// Waits until it is known what to ask a model.
-    pub fn request(request: impl Future<Output = (ModelRequest, Meter)> + Send + 'static) -> Self {
+    pub fn request(request: impl Future<Output = (Arc<ModelRequest>, Meter)> + Send + 'static) -> Self {
         Self::Request(Box::pin(request))
     }
 
     /// Calls a model. The request names it as `endpoint/model`.
-    pub fn call(models: Arc<Models>, mut request: ModelRequest, mut meter: Meter) -> Self {
+    pub fn call(models: Arc<Models>, request: Arc<ModelRequest>, mut meter: Meter) -> Self {
         Self::Call(Box::pin(async move {
-            let (endpoint, model) = models.resolve(&request.model)?;
-            request.model = model;
-            let events = endpoint.call(request).await?;
+            let events = models.call(&request).await?;
             Ok(events
                 .flat_map(move |event| stream::iter(meter.inputs(event)))
                 .boxed())

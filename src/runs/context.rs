@@ -61,7 +61,7 @@ pub(super) struct Call {
     /// As `endpoint/model`.
     pub model: String,
     pub conversation: Conversation,
-    pub tools: Vec<ToolSpec>,
+    pub tools: Vec<Arc<ToolSpec>>,
     /// Whether it is the run's first.
     pub is_first: bool,
     pub scale: Scale,
@@ -89,7 +89,7 @@ impl Context {
         history: &[Message],
         begun: &AssistantMessage,
         desk: &Desk,
-        tools: Vec<ToolSpec>,
+        tools: Vec<Arc<ToolSpec>>,
     ) -> Call {
         let conversation = Conversation::new(prompt, history, begun, desk, self.clock.as_ref());
         Call {
@@ -102,10 +102,10 @@ impl Context {
     }
 
     /// Finds out how much room there is, and makes the conversation fit.
-    pub async fn prepare(self: Arc<Self>, call: Call) -> (ModelRequest, Meter) {
+    pub async fn prepare(self: Arc<Self>, call: Call) -> (Arc<ModelRequest>, Meter) {
         let window = self.models.context_window(&call.model).await;
         let for_tools = tokens::of_tools(&call.tools);
-        let conversation = match window {
+        let (conversation, tokens) = match window {
             Some(window) => {
                 let free = Free {
                     beside_tools: self.room(window, call.scale, for_tools),
@@ -113,9 +113,12 @@ impl Context {
                 };
                 self.fitted(&call.model, call.conversation, free).await
             }
-            None => call.conversation,
+            None => {
+                let tokens = call.conversation.tokens();
+                (call.conversation, tokens)
+            }
         };
-        let meter = Meter::new(conversation.tokens() + for_tools, call.scale, window);
+        let meter = Meter::new(tokens + for_tools, call.scale, window);
         let request = ModelRequest {
             tools: call.tools,
             force_tools: match call.is_first {
@@ -125,7 +128,7 @@ impl Context {
             parameters: self.terms.parameters.clone(),
             ..ModelRequest::new(call.model, conversation.messages())
         };
-        (request, meter)
+        (Arc::new(request), meter)
     }
 
     /// What there is room for beside the tools and the answer.
@@ -139,16 +142,18 @@ impl Context {
         }
     }
 
-    async fn fitted(&self, model: &str, mut conversation: Conversation, free: Free) -> Conversation {
+    /// What of a conversation there is room for, and what that comes to.
+    async fn fitted(&self, model: &str, mut conversation: Conversation, free: Free) -> (Conversation, usize) {
         let room = free.beside_tools;
-        if conversation.tokens() <= room.tokens {
-            return conversation;
+        let tokens = conversation.tokens();
+        if tokens <= room.tokens {
+            return (conversation, tokens);
         }
         let most = room.tokens / SHARE_OF_SUMMARY;
         conversation.apply(&self.summaries(), most);
         let fits_without = fit(conversation.clone(), room);
         if fits_without.left_out == 0 || !self.settings.summarise || most < summary::LEAST {
-            return fits_without.conversation;
+            return fits_without.counted();
         }
         let comfortable = Room {
             tokens: room.tokens * FILLED / 100,
@@ -162,7 +167,7 @@ impl Context {
             .summarise(model, &conversation, count, free.without_tools.tokens, most)
             .await;
         let Some(summary) = made else {
-            return fits_without.conversation;
+            return fits_without.counted();
         };
         let change = Change::Summarise {
             run: self.run,
@@ -173,7 +178,7 @@ impl Context {
         }
         self.summaries().push(summary);
         conversation.apply(&self.summaries(), most);
-        fit(conversation, room).conversation
+        fit(conversation, room).counted()
     }
 
     fn summaries(&self) -> MutexGuard<'_, Vec<Summary>> {

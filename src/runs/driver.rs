@@ -23,11 +23,10 @@ use crate::{
     journal::JournalError,
     pages::{self, Instructions, Known, interactions},
     protocol::{
-        AssistantMessage, EventBody, Message, MessageBody, MessageId, PayloadRef, RunStatus, ToolStatus,
-        UserId, intent::ApprovalAnswer,
+        AssistantMessage, EventBody, Message, PayloadRef, RunStatus, ToolStatus, intent::ApprovalAnswer,
     },
     providers::{ModelEvent, ModelRequest},
-    storage::{Change, Looking, PageSize, RunKey, Storage, StorageError},
+    storage::{Beginning, Change, RunKey},
 };
 
 /// After so many events, or a tenth of all if that is more, what a run has come to is stored in one piece: whoever opens a
@@ -91,28 +90,28 @@ impl<'a> Driver<'a> {
     /// Nothing if the run's conversation was deleted a moment after the start: then there is nothing left to answer or to end;
     /// or if the server goes down before it could be read: then the next one ends it.
     async fn prepare(runs: &'a Inner, run: RunKey) -> Option<Self> {
-        let read = || read(&*runs.storage, run);
-        let (answer, history) = runs.insist("a run's conversation", read).await??;
+        let read = || runs.storage.beginning(run);
+        let Beginning {
+            answer,
+            history,
+            looking,
+            verdicts,
+            instructions,
+            allowed_tools,
+            terms,
+        } = runs.insist("what a run begins with", read).await??;
         // It was stopped before it came to its turn.
         if answer.status != RunStatus::Running {
             return None;
         }
-        let question = history.last().map(|message| message.id);
-        let read = || looking(&*runs.storage, run.user_id, question);
-        let looking = runs.insist("what the person looked at", read).await?;
         let here = runs
             .pages
             .resolve(looking.as_ref().map(|looking| &looking.context));
         let offer = runs.tools.offer_with(&here.tools);
         let payloads = shown_before(&history, &answer);
-        let read = || runs.storage.verdicts(run.user_id, run.conversation_id);
-        let verdicts = runs.insist("what was judged in a conversation", read).await?;
-        let storage = &*runs.storage;
-        let read = || workshop::made(storage, run.user_id, run.conversation_id, &history, &answer);
+        let read = || workshop::made(&*runs.storage, run, &history, &answer);
         let made = runs.insist("what the model made", read).await?;
         let desk = Desk::new(here.payloads, here.actions, runs.limits.payload_bytes, made);
-        let read = || runs.storage.instructions(run.user_id);
-        let person = runs.insist("a person's instructions", read).await?;
         let prompt = pages::system_prompt(
             here.page,
             &Known {
@@ -126,16 +125,12 @@ impl<'a> Driver<'a> {
                 actions: &desk.actions,
                 instructions: Instructions {
                     server: &runs.agent.instructions,
-                    person: &person,
+                    person: &instructions,
                 },
             },
         );
-        let read = || runs.storage.allowed_tools(run.user_id, run.conversation_id);
-        let always = runs.insist("what is allowed in a conversation", read).await?;
-        let toolbox = Arc::new(Allowed::new(offer, always));
+        let toolbox = Arc::new(Allowed::new(offer, allowed_tools));
         let desk = Arc::new(desk);
-        let read = || runs.storage.terms(run);
-        let terms = runs.insist("how a run's model is called", read).await?;
         Some(Self {
             runs,
             run,
@@ -234,8 +229,8 @@ impl<'a> Driver<'a> {
     }
 
     /// Asks the model this.
-    async fn ask(&mut self, request: ModelRequest, meter: Meter) {
-        self.recorder.calls(&request).await;
+    async fn ask(&mut self, request: Arc<ModelRequest>, meter: Meter) {
+        self.recorder.calls(request.clone()).await;
         self.awaited = Awaited::call(self.runs.models.clone(), request, meter);
     }
 
@@ -272,6 +267,11 @@ impl<'a> Driver<'a> {
                     return None;
                 }
             },
+            // After the call: it is made before it is written down.
+            () = self.recorder.is_time() => {
+                self.recorder.keep_up().await;
+                return None;
+            }
             () = tokio::time::sleep(limit), if self.awaited.is_model() => {
                 Input::TimedOut(patience)
             }
@@ -352,41 +352,6 @@ fn tell_when_committed(runs: &Inner, run: RunKey, answered: oneshot::Sender<()>)
             let _ = answered.send(());
         }
     });
-}
-
-/// What a run has come to so far, and the messages that lead to it.
-async fn read(
-    storage: &dyn Storage,
-    run: RunKey,
-) -> Result<Option<(AssistantMessage, Vec<Message>)>, StorageError> {
-    let message = storage.message(run.user_id, run.message_id).await?;
-    let Some((
-        conversation_id,
-        Message {
-            body: MessageBody::Assistant(answer),
-            ..
-        },
-    )) = message
-    else {
-        return Ok(None);
-    };
-    let history = storage
-        .older_messages(run.user_id, conversation_id, run.message_id, PageSize::WHOLE)
-        .await?;
-    Ok(history.map(|history| (answer, history.messages)))
-}
-
-/// What the person looked at when they wrote the message that the run answers: it is told of it, and has its tools, however late
-/// it is answered.
-async fn looking(
-    storage: &dyn Storage,
-    user_id: UserId,
-    question: Option<MessageId>,
-) -> Result<Option<Looking>, StorageError> {
-    match question {
-        Some(question) => storage.looking(user_id, question).await,
-        None => Ok(None),
-    }
 }
 
 /// What was made for the panel on the branch that leads to an answer, and in it, oldest first. What another branch has is nothing that

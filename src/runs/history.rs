@@ -108,17 +108,12 @@ impl Conversation {
     pub fn tokens(&self) -> usize {
         let turns: usize = self.turns.iter().map(Turn::tokens).sum();
         let latest: usize = self.latest.iter().map(tokens::of_message).sum();
-        tokens::of_message(&ModelMessage::System(self.prompt.clone()))
-            + self.earlier_tokens()
-            + turns
-            + latest
+        tokens::of_words(&self.prompt) + self.earlier_tokens() + turns + latest
     }
 
     /// What it comes to that is said in place of turns.
     fn earlier_tokens(&self) -> usize {
-        self.earlier.as_deref().map_or(0, |earlier| {
-            tokens::of_message(&ModelMessage::User(earlier.to_owned()))
-        })
+        self.earlier.as_deref().map_or(0, tokens::of_words)
     }
 
     /// The messages, as they are sent.

@@ -202,20 +202,15 @@ impl Runs {
         if length > limit {
             return Err(StartError::TooLong { length, limit });
         }
-        // What the message names may have gone since: the same intent again is no reason to look for it.
-        if let Some(started) = self.before(user_id, intent.intent_id, &fingerprint).await? {
-            return Ok(started);
-        }
-        let parameters = intent.parameters.as_ref().map(Parameters::read).transpose();
-        let parameters = parameters.map_err(StartError::Parameters)?;
-        let (conversation_id, needs_model) = (intent.conversation_id, intent.model.is_none());
-        let mut start = self
-            .starting(user_id, conversation_id, needs_model, fingerprint)
-            .await?;
-        let looking = self.0.pages.look(user_id, intent.context.as_ref()).await?;
-        self.check_tools(&intent.force_tools, looking.as_ref()).await?;
-        start.looking = looking.map(Box::new);
-        start.parameters = parameters;
+        let start = match self.start_of(user_id, &intent, &fingerprint).await {
+            Ok(start) => start,
+            // What the message names may have gone since: the same intent again is no reason to look for it.
+            Err(error) => {
+                let before = self.before(user_id, intent.intent_id, &fingerprint).await?;
+                return before.ok_or(error);
+            }
+        };
+        let conversation_id = intent.conversation_id;
         let run = RunKey {
             user_id,
             conversation_id,
@@ -229,6 +224,32 @@ impl Runs {
         started(self.begin(run, change).await?)
     }
 
+    /// How the run starts that answers a message.
+    async fn start_of(
+        &self,
+        user_id: UserId,
+        intent: &SendMessage,
+        fingerprint: &str,
+    ) -> Result<Start, StartError> {
+        let parameters = intent.parameters.as_ref().map(Parameters::read).transpose();
+        let parameters = parameters.map_err(StartError::Parameters)?;
+        let start = self
+            .starting(
+                user_id,
+                intent.conversation_id,
+                intent.model.as_deref(),
+                fingerprint.to_owned(),
+            )
+            .await?;
+        let looking = self.0.pages.look(user_id, intent.context.as_ref()).await?;
+        self.check_tools(&intent.force_tools, looking.as_ref()).await?;
+        Ok(Start {
+            looking: looking.map(Box::new),
+            parameters,
+            ..start
+        })
+    }
+
     /// Starts a run that answers once more what a message answered.
     pub async fn regenerate(
         &self,
@@ -236,9 +257,9 @@ impl Runs {
         intent: Regenerate,
         fingerprint: String,
     ) -> Result<Started, StartError> {
-        let (conversation_id, needs_model) = (intent.conversation_id, intent.model.is_none());
+        let conversation_id = intent.conversation_id;
         let start = self
-            .starting(user_id, conversation_id, needs_model, fingerprint)
+            .starting(user_id, conversation_id, intent.model.as_deref(), fingerprint)
             .await?;
         let run = RunKey {
             user_id,
@@ -295,10 +316,7 @@ impl Runs {
     ) -> Result<Option<Started>, StartError> {
         let done = self.0.storage.intent(user_id, intent_id).await;
         match done.map_err(unavailable)? {
-            Some(done) if done.fingerprint != fingerprint => {
-                Err(JournalError::Refused(Refusal::IntentReused).into())
-            }
-            Some(done) => Ok(done.started),
+            Some(done) => Ok(done.again(fingerprint).map_err(JournalError::from)?),
             None => Ok(None),
         }
     }
@@ -339,18 +357,24 @@ impl Runs {
         &self,
         user_id: UserId,
         conversation_id: ConversationId,
-        needs_model: bool,
+        model: Option<&str>,
         fingerprint: String,
     ) -> Result<Start, StartError> {
         self.check_open()?;
         // Left empty where another one is known. If there is none, the call says why.
         let mut default_model = String::new();
-        if needs_model {
-            let own = self.0.storage.model(user_id, conversation_id).await;
-            if own.map_err(unavailable)?.is_none() {
-                default_model = self.0.models.list().await.default.unwrap_or_default();
+        let model = match model {
+            Some(model) => Some(model.to_owned()),
+            None => {
+                let own = self.0.storage.model(user_id, conversation_id).await;
+                own.map_err(unavailable)?
             }
+        };
+        if model.is_none() {
+            default_model = self.0.models.list().await.default.unwrap_or_default();
         }
+        // It has to be known before the model is called: it is found out while the run is stored.
+        self.0.models.foresee(model.as_deref().unwrap_or(&default_model));
         Ok(Start {
             looking: None,
             run: MessageId::new(),

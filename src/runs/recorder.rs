@@ -1,9 +1,9 @@
-//! Writes down how a run calls its model, for the diagnostics: when a call begins, when it has ended, and with the run's end. Never
-//! for a token. Nothing that the run does depends on it.
+//! Writes down how a run calls its model, for the diagnostics: a moment after a call has begun, when it has ended, and with the
+//! run's end. Never for a token. Nothing that the run does depends on it.
 
-use std::{collections::BTreeMap, mem, sync::Arc};
+use std::{collections::BTreeMap, future::pending, mem, sync::Arc, time::Duration};
 
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
 use crate::{
     agent::Input,
@@ -14,7 +14,9 @@ use crate::{
     },
     journal::Journal,
     protocol::{CallId, EventBody, RunStatus, Timestamp},
-    providers::{FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Models, Sent, Usage},
+    providers::{
+        FinishReason, Manners, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Models, Sent, Usage,
+    },
     settings::{Price, Settings},
     storage::{RecordedCall, RunKey},
 };
@@ -31,6 +33,10 @@ const MOST_FAILURES: usize = 20;
 /// After so many calls one is written down as a whole again, and not as what it adds to the one before: of a run with very many, the
 /// first ones are forgotten, and the others must be understood without them.
 const WHOLE_AGAIN: usize = 30;
+
+/// A call is written down so long after it was made, or when something is heard of it: it takes as long as many other things before
+/// the first token, of which it must not stand in the way.
+const WRITTEN_AFTER: Duration = Duration::from_millis(100);
 
 /// What all runs are recorded by.
 #[derive(Debug)]
@@ -80,6 +86,9 @@ struct Call {
     model: String,
     /// What was asked, until it is written down as the server has taken it: it may refuse a part, and is asked without that then.
     asked: Option<Asked>,
+    started_at: Timestamp,
+    /// What the call before has sent.
+    known: Known,
     /// The server has begun to answer: it has taken what it was asked.
     is_answered: bool,
     response: Response,
@@ -94,10 +103,18 @@ struct Call {
 
 /// What a server is asked.
 struct Asked {
-    request: ModelRequest,
-    started_at: Timestamp,
-    /// What the call before has sent.
-    known: Known,
+    request: Arc<ModelRequest>,
+    /// How it is written down, if it is.
+    written: Option<Manners>,
+}
+
+impl Asked {
+    fn new(request: Arc<ModelRequest>) -> Self {
+        Self {
+            request,
+            written: None,
+        }
+    }
 }
 
 impl Recorder {
@@ -123,12 +140,12 @@ impl Recorder {
     }
 
     /// The model is called. What it is sent is put together when it is written down: nobody waits for that before the first token.
-    pub async fn calls(&mut self, request: &ModelRequest) {
+    pub async fn calls(&mut self, request: Arc<ModelRequest>) {
         let now = Instant::now();
         if mem::take(&mut self.again)
             && let Some(call) = &mut self.call
         {
-            call.begins_again(now);
+            call.begins_again(request, now);
             return;
         }
         // What its tools have done since.
@@ -146,11 +163,9 @@ impl Recorder {
         self.call = Some(Call {
             id: CallId::new(),
             model: request.model.clone(),
-            asked: Some(Asked {
-                request: request.clone(),
-                started_at: clock::now(),
-                known: mem::take(&mut self.known),
-            }),
+            asked: Some(Asked::new(request)),
+            started_at: clock::now(),
+            known: mem::take(&mut self.known),
             is_answered: false,
             response,
             begun: now,
@@ -160,32 +175,34 @@ impl Recorder {
         });
     }
 
-    /// What a call sends, as far as its server is known by now.
-    fn sends(&self, request: &ModelRequest) -> Sent {
-        match self.models.resolve(&request.model) {
+    /// What was sent, if that is to be written down. It is once more if its server has refused a part of it since.
+    fn request(&mut self) -> Option<Request> {
+        let call = self.call.as_mut()?;
+        let mut asked = call.asked.take()?;
+        let endpoint = self.models.resolve(&asked.request.model);
+        let manners = match &endpoint {
+            Ok((endpoint, model)) => endpoint.manners(model),
+            Err(_) => Manners::ALL,
+        };
+        let is_written = asked.written.replace(manners) == Some(manners);
+        let sent = |request: &ModelRequest| match endpoint {
             Ok((endpoint, model)) => endpoint.sends(&model, request),
             // The call says so.
             Err(_) => Sent::default(),
-        }
-    }
-
-    /// What was sent, if that is to be written down. It is once more if it may have changed since.
-    fn request(&mut self) -> Option<Request> {
-        let asked = self.call.as_mut()?.asked.take()?;
-        let mut known = asked.known.clone();
-        let sent = self.sends(&asked.request);
-        let sent = Request::of(sent, &mut known, &self.terms.secrets, self.terms.bytes);
-        self.known = known;
-        let request = Request {
-            started_at: asked.started_at,
-            model: asked.request.model.clone(),
-            max_iterations: self.terms.max_iterations,
-            purpose: self.purpose,
-            ..sent
         };
-        let call = self.call.as_mut()?;
+        let request = (!is_written).then(|| {
+            self.known = call.known.clone();
+            let sent = sent(&asked.request);
+            Request {
+                started_at: call.started_at,
+                model: asked.request.model.clone(),
+                max_iterations: self.terms.max_iterations,
+                purpose: self.purpose,
+                ..Request::of(sent, &mut self.known, &self.terms.secrets, self.terms.bytes)
+            }
+        });
         call.asked = (!call.is_answered).then_some(asked);
-        Some(request)
+        request
     }
 
     /// The call that failed will be made again.
@@ -233,6 +250,14 @@ impl Recorder {
             }
         }
         self.write().await;
+    }
+
+    /// Ready when a call is to be written down of which nothing was heard yet.
+    pub async fn is_time(&self) {
+        match &self.call {
+            Some(call) if call.due => sleep_until(call.made + WRITTEN_AFTER).await,
+            _ => pending().await,
+        }
     }
 
     /// Writes down what is due.
@@ -315,7 +340,10 @@ impl Call {
         });
     }
 
-    fn begins_again(&mut self, at: Instant) {
+    /// What is sent this time may be something else: it is what was sent last that counts.
+    fn begins_again(&mut self, request: Arc<ModelRequest>, at: Instant) {
+        self.asked = Some(Asked::new(request));
+        self.is_answered = false;
         self.made = at;
         self.response.status = RunStatus::Running;
         self.response.duration_ms = None;
@@ -343,3 +371,6 @@ fn in_words(reason: FinishReason) -> &'static str {
         FinishReason::ContentFilter => "content_filter",
     }
 }
+
+#[cfg(test)]
+mod tests;

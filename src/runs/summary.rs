@@ -20,7 +20,7 @@ use crate::{
     diagnostics::record::Purpose,
     journal::Journal,
     protocol::{ConversationId, EventBody},
-    providers::{ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream, Models},
+    providers::{ModelEvent, ModelMessage, ModelRequest, Models},
     settings::History,
     storage::{RunKey, Summary},
 };
@@ -80,7 +80,7 @@ impl Summariser {
             return None;
         }
         let task = summarise_in(MOST_WORDS.min(most / 4 * 3));
-        let overhead = tokens::of_message(&ModelMessage::System(task.clone()));
+        let overhead = tokens::of_words(&task);
         let told = told(conversation, count, room.saturating_sub(overhead))?;
         let reaches = conversation.turns.get(told.turns.checked_sub(1)?)?.reaches;
         let status = EventBody::Status {
@@ -109,10 +109,10 @@ impl Summariser {
             self.recording.clone(),
             Purpose::Summary,
         );
-        recorder.calls(&request).await;
-        recorder.keep_up().await;
+        let request = Arc::new(request);
+        recorder.calls(request.clone()).await;
         let limit = Duration::from_secs_f64(self.settings.summary_seconds);
-        let heard = tokio::time::timeout(limit, self.hear(request, &mut recorder)).await;
+        let heard = tokio::time::timeout(limit, self.hear(&request, &mut recorder)).await;
         let said = heard.unwrap_or_else(|_| {
             tracing::warn!("the summary of a conversation took too long");
             recorder.heard(&Input::BrokeOff);
@@ -122,8 +122,10 @@ impl Summariser {
         said
     }
 
-    async fn hear(&self, request: ModelRequest, recorder: &mut Recorder) -> Option<String> {
-        let mut stream = match self.ask(request).await {
+    async fn hear(&self, request: &ModelRequest, recorder: &mut Recorder) -> Option<String> {
+        // The call is under way before it is written down.
+        let (called, ()) = tokio::join!(self.models.call(request), recorder.keep_up());
+        let mut stream = match called {
             Ok(stream) => stream,
             Err(error) => {
                 tracing::warn!(%error, "a conversation could not be summarised");
@@ -152,12 +154,6 @@ impl Summariser {
         // More than that is cut off anyway.
         recorder.heard(&Input::BrokeOff);
         Some(said)
-    }
-
-    async fn ask(&self, mut request: ModelRequest) -> Result<ModelStream, ModelError> {
-        let (endpoint, model) = self.models.resolve(&request.model)?;
-        request.model = model;
-        endpoint.call(request).await
     }
 }
 

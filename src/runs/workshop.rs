@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::{
     agent::{Workshop, control::Marker},
     pages::{actions::ClientAction, payload_config::PayloadConfig},
-    protocol::{AssistantMessage, ConversationId, Message, Part, Payload, UserId},
-    storage::{Storage, StorageError},
+    protocol::{AssistantMessage, Message, Part, Payload},
+    storage::{RunKey, Storage, StorageError},
     tools::NewPayload,
 };
 
@@ -111,8 +111,7 @@ impl Workshop for Desk {
 /// The newest of what the model has made on the branch that leads to an answer, and in it.
 pub(super) async fn made(
     storage: &dyn Storage,
-    user_id: UserId,
-    conversation_id: ConversationId,
+    run: RunKey,
     history: &[Message],
     answer: &AssistantMessage,
 ) -> Result<Vec<Payload>, StorageError> {
@@ -120,24 +119,20 @@ pub(super) async fn made(
     let parts = answers
         .flat_map(|answer| &answer.nodes)
         .flat_map(|node| &node.parts);
-    let ids: Vec<&str> = parts
+    let mut ids: Vec<&str> = parts
         .filter_map(|part| match part {
             Part::Payload { payload } => Some(payload.payload_id.as_str()),
             _ => None,
         })
         .collect();
-    let (mut made, mut length) = (Vec::new(), 0);
-    for id in ids.into_iter().rev().take(MOST_SHOWN_AGAIN) {
-        let Some(payload) = storage.payload(user_id, conversation_id, id).await? else {
-            continue;
-        };
-        length += payload.data.as_str().len();
-        if length > SHOWN_AGAIN && !made.is_empty() {
-            break;
-        }
-        made.push(payload);
+    ids.reverse();
+    ids.truncate(MOST_SHOWN_AGAIN);
+    if ids.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(made)
+    storage
+        .payloads(run.user_id, run.conversation_id, &ids, SHOWN_AGAIN)
+        .await
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::RunKey;
+use super::{RunKey, Summary};
 use crate::protocol::{
     ApiToken, AssistantMessage, Attachment, CallId, ConversationId, ConversationSummary, EventBody, Memory,
     MemoryId, MessageId, PageContext, Parameters, Payload, StreamId, Timestamp, TokenId, UserId,
@@ -232,6 +232,21 @@ pub struct DoneIntent {
     pub started: Option<Started>,
 }
 
+impl DoneIntent {
+    /// What was started when it came before.
+    ///
+    /// # Errors
+    ///
+    /// If that was another request.
+    pub fn again(self, fingerprint: &str) -> Result<Option<Started>, Refusal> {
+        if self.fingerprint == fingerprint {
+            Ok(self.started)
+        } else {
+            Err(Refusal::IntentReused)
+        }
+    }
+}
+
 /// A conversation as one asks for it by its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredConversation {
@@ -284,24 +299,6 @@ pub struct Start {
     pub parameters: Option<Parameters>,
     /// The request, to tell it from another one under the same intent id.
     pub fingerprint: String,
-}
-
-/// How a run's model is called, besides what it is shown of the conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Terms {
-    pub parameters: Parameters,
-    /// Tools that its first call has to use.
-    pub force_tools: Vec<String>,
-    /// What was made to stand for the beginning of the conversation, on whichever branch.
-    pub summaries: Vec<Summary>,
-}
-
-/// What stands for the beginning of a branch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
-    /// The last message that is in it.
-    pub reaches: MessageId,
-    pub text: String,
 }
 
 /// What a change did.

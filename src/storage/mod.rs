@@ -18,13 +18,15 @@ use crate::protocol::{
 };
 
 pub use self::{
+    beginning::{Beginning, Summary, Terms},
     change::{
         Approval, Change, DoneIntent, Looking, Outcome, RecordedCall, Refusal, Start, StoredAttachment,
-        StoredConversation, Summary, Terms, TokenHash,
+        StoredConversation, TokenHash,
     },
     error::{StorageError, Trouble},
 };
 
+mod beginning;
 mod change;
 mod error;
 pub mod sqlite;
@@ -165,6 +167,15 @@ pub trait Storage: Send + Sync + 'static {
         payload_id: &str,
     ) -> Result<Option<Payload>, StorageError>;
 
+    /// Of these, in their order, as many as have no more than so many bytes together; the first that is there always.
+    async fn payloads(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        ids: &[&str],
+        bytes: usize,
+    ) -> Result<Vec<Payload>, StorageError>;
+
     /// What the person has accepted and rejected of what was made for the panel, in their order.
     async fn verdicts(
         &self,
@@ -179,15 +190,8 @@ pub trait Storage: Send + Sync + 'static {
         id: AttachmentId,
     ) -> Result<Option<StoredAttachment>, StorageError>;
 
-    /// The tools that a person has allowed once for all in a conversation.
-    async fn allowed_tools(
-        &self,
-        user_id: UserId,
-        conversation_id: ConversationId,
-    ) -> Result<Vec<String>, StorageError>;
-
-    /// How a run's model is called.
-    async fn terms(&self, run: RunKey) -> Result<Terms, StorageError>;
+    /// All that a run begins with; nothing if there is no such run any more.
+    async fn beginning(&self, run: RunKey) -> Result<Option<Beginning>, StorageError>;
 
     /// How a conversation's model is asked; `None` if there is no such conversation.
     async fn parameters(

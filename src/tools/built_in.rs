@@ -61,8 +61,7 @@ mod tests {
         settings.tools.pubmed.base_url = "http://127.0.0.1:1/eutils".into();
         change(&mut settings);
         let pubmed = pubmed(&settings);
-        let specs = built_in(&settings, storage, journal, pubmed).offer().specs();
-        specs.into_iter().map(|spec| spec.name).collect()
+        built_in(&settings, storage, journal, pubmed).offer().names()
     }
 
     fn brave(key: Option<&str>) -> WebSearch {

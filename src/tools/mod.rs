@@ -26,7 +26,7 @@ mod test_call;
 pub mod web;
 pub mod web_search;
 
-use std::{borrow::Cow, fmt, time::Duration};
+use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -89,7 +89,7 @@ pub trait Tool: Send + Sync + 'static {
 /// Any tool: those with an input type, and those that a server describes.
 #[async_trait]
 pub trait AnyTool: Send + Sync {
-    fn spec(&self) -> &ToolSpec;
+    fn spec(&self) -> &Arc<ToolSpec>;
 
     /// How it is run.
     fn terms(&self) -> Terms;
@@ -208,7 +208,7 @@ const DETAIL: usize = 200;
 /// A [`Tool`] as [`AnyTool`].
 struct Typed<T> {
     tool: T,
-    spec: ToolSpec,
+    spec: Arc<ToolSpec>,
 }
 
 impl<T: Tool> Typed<T> {
@@ -218,7 +218,10 @@ impl<T: Tool> Typed<T> {
             description: T::DESCRIPTION.into(),
             parameters: schema::of::<T::Input>(),
         };
-        Self { tool, spec }
+        Self {
+            tool,
+            spec: Arc::new(spec),
+        }
     }
 
     fn input(arguments: &str) -> Result<T::Input, String> {
@@ -241,7 +244,7 @@ impl<T: Tool> Typed<T> {
 
 #[async_trait]
 impl<T: Tool> AnyTool for Typed<T> {
-    fn spec(&self) -> &ToolSpec {
+    fn spec(&self) -> &Arc<ToolSpec> {
         &self.spec
     }
 

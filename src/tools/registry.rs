@@ -112,7 +112,7 @@ impl Offer {
         self.0.iter().map(|tool| tool.spec().name.clone()).collect()
     }
 
-    pub fn specs(&self) -> Vec<ToolSpec> {
+    pub fn specs(&self) -> Vec<Arc<ToolSpec>> {
         self.0.iter().map(|tool| tool.spec().clone()).collect()
     }
 

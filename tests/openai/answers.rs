@@ -131,7 +131,7 @@ async fn an_event_is_there_as_soon_as_the_server_has_sent_it_and_dropping_ends_t
         Script::new().text("Hello").gate("more").text(" there").hang(),
     );
     let endpoint = OpenAi::new(&config(&upstream)).unwrap();
-    let mut stream = endpoint.call(request("any", "Hi")).await.unwrap();
+    let mut stream = endpoint.call("any", &request("any", "Hi")).await.unwrap();
     assert_eq!(stream.next().await, Some(Ok(text("Hello"))));
     upstream.reached("more").await;
     upstream.release("more");

@@ -88,7 +88,7 @@ async fn a_model_that_takes_no_system_prompt_is_told_before_the_question() {
             ],
         );
         for _ in 0..2 {
-            let mut stream = endpoint.call(request.clone()).await.unwrap();
+            let mut stream = endpoint.call("echo", &request).await.unwrap();
             assert_eq!(
                 stream.next().await.unwrap().unwrap(),
                 text("Be brief.\n\nHi"),
@@ -155,12 +155,13 @@ async fn a_model_that_knows_no_tools_is_asked_without() {
         let endpoint = OpenAi::new(&config(&upstream)).unwrap();
         for _ in 0..2 {
             let mut request = request("echo", "Hi");
-            request.tools.push(ToolSpec {
+            let look = ToolSpec {
                 name: "look".into(),
                 description: "Looks.".into(),
                 parameters: json!({ "type": "object" }),
-            });
-            let mut stream = endpoint.call(request).await.unwrap();
+            };
+            request.tools.push(look.into());
+            let mut stream = endpoint.call("echo", &request).await.unwrap();
             assert_eq!(stream.next().await.unwrap().unwrap(), text("Hi"), "{words}");
         }
         let with_tools: Vec<bool> = upstream

@@ -31,7 +31,7 @@ fn request(model: &str, text: &str) -> ModelRequest {
 /// All that a call gives: the events, with adjacent deltas as one, and the error that it ends with.
 async fn ask(config: &EndpointConfig, request: ModelRequest) -> (Vec<ModelEvent>, Option<ModelError>) {
     let endpoint = OpenAi::new(config).unwrap();
-    let mut stream = match endpoint.call(request).await {
+    let mut stream = match endpoint.call(&request.model, &request).await {
         Ok(stream) => stream,
         Err(error) => return (Vec::new(), Some(error)),
     };

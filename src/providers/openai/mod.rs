@@ -37,10 +37,11 @@ use reqwest::{
 };
 use secrecy::{ExposeSecret, SecretString};
 
-use self::{facts::Facts, request::Manners, transport::Transport, window::Windows};
+use self::{facts::Facts, transport::Transport, window::Windows};
 
 use super::{
-    Endpoint, EndpointConfig, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream, Sent,
+    Endpoint, EndpointConfig, Manners, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream,
+    Sent,
 };
 use crate::{
     protocol::{RunError, chat::ModelInfo},
@@ -143,12 +144,17 @@ impl OpenAi {
     }
 
     /// Asks for a streamed answer.
-    async fn ask(&self, request: &ModelRequest, manners: Manners) -> Result<reqwest::Response, ModelError> {
+    async fn ask(
+        &self,
+        model: &str,
+        request: &ModelRequest,
+        manners: Manners,
+    ) -> Result<reqwest::Response, ModelError> {
         let config = self.client.config();
         let mut headers = config.headers();
         headers.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let completion = request::completion(request, self.dialect, manners);
+        let completion = request::completion(model, request, self.dialect, manners);
         let body = serde_json::to_vec(&completion).map_err(|error| {
             self.transport
                 .bad_answer(format!("cannot be sent this conversation: {error}"))
@@ -163,7 +169,7 @@ impl OpenAi {
             self.transport
                 .bad_answer(format!("cannot be asked: {}", error.without_url()))
         })?;
-        self.transport.send(post, Some(&request.model)).await
+        self.transport.send(post, Some(model)).await
     }
 }
 
@@ -185,8 +191,8 @@ impl Endpoint for OpenAi {
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
-        if let Some(known) = self.windows.known(model) {
-            return known;
+        if let Some(set) = self.windows.set(model) {
+            return Some(set);
         }
         // The list may say it. Whoever chose a model has usually seen one already.
         if !self.windows.have_list()
@@ -198,12 +204,18 @@ impl Endpoint for OpenAi {
         self.windows.ask(&self.transport, &headers, model).await
     }
 
+    fn manners(&self, model: &str) -> Manners {
+        Manners {
+            tools: !self.without_tools.has(model),
+            system: !self.without_system.has(model),
+            usage: !self.without_usage.load(Ordering::Relaxed),
+            tool_choice: !self.without_tool_choice.load(Ordering::Relaxed),
+            thinking: !self.without_thinking.load(Ordering::Relaxed),
+        }
+    }
+
     fn sends(&self, model: &str, request: &ModelRequest) -> Sent {
-        let request = ModelRequest {
-            model: model.into(),
-            ..request.clone()
-        };
-        let completion = request::completion(&request, self.dialect, self.manners(model));
+        let completion = request::completion(model, request, self.dialect, self.manners(model));
         let body = match serde_json::to_value(completion) {
             Ok(serde_json::Value::Object(body)) => body,
             // Then it can't be sent either, and the call says so.
@@ -215,31 +227,31 @@ impl Endpoint for OpenAi {
         }
     }
 
-    async fn call(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+    async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let response = loop {
-            let manners = self.manners(&request.model);
+            let manners = self.manners(model);
             // Not a retry of what failed: another question.
-            match self.ask(&request, manners).await {
+            match self.ask(model, request, manners).await {
                 Err(error) if manners.usage && error.error.message.contains("stream_options") => {
                     self.without_usage.store(true, Ordering::Relaxed);
                 }
-                Err(error) if manners.thinking && shows_thinking(&request) && is_of_thinking(&error) => {
+                Err(error) if manners.thinking && shows_thinking(request) && is_of_thinking(&error) => {
                     self.without_thinking.store(true, Ordering::Relaxed);
                 }
                 Err(error)
                     if manners.tool_choice
-                        && !request::forced(&request, manners).is_empty()
+                        && !request::forced(request, manners).is_empty()
                         && error.error.message.contains("tool_choice") =>
                 {
                     self.without_tool_choice.store(true, Ordering::Relaxed);
                 }
-                Err(error) if manners.tools && has_tools(&request) && says::knows_no_tools(&error) => {
-                    tracing::warn!(model = %request.model, error = %error, "asking without tools from now on");
-                    self.without_tools.add(&request.model);
+                Err(error) if manners.tools && has_tools(request) && says::knows_no_tools(&error) => {
+                    tracing::warn!(%model, error = %error, "asking without tools from now on");
+                    self.without_tools.add(model);
                 }
-                Err(error) if manners.system && has_system(&request) && says::knows_no_system(&error) => {
-                    tracing::warn!(model = %request.model, error = %error, "asking without a system prompt from now on");
-                    self.without_system.add(&request.model);
+                Err(error) if manners.system && has_system(request) && says::knows_no_system(&error) => {
+                    tracing::warn!(%model, error = %error, "asking without a system prompt from now on");
+                    self.without_system.add(model);
                 }
                 response => break response?,
             }
@@ -255,16 +267,6 @@ impl OpenAi {
         match tokio::time::timeout(models::TIMEOUT, list.list_byot()).await {
             Ok(answer) => answer.map_err(|error| self.transport.explain(error)),
             Err(_) => Err(self.transport.silent(models::TIMEOUT)),
-        }
-    }
-
-    fn manners(&self, model: &str) -> Manners {
-        Manners {
-            tools: !self.without_tools.has(model),
-            system: !self.without_system.has(model),
-            usage: !self.without_usage.load(Ordering::Relaxed),
-            tool_choice: !self.without_tool_choice.load(Ordering::Relaxed),
-            thinking: !self.without_thinking.load(Ordering::Relaxed),
         }
     }
 }

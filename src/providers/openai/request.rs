@@ -1,5 +1,7 @@
 //! What is asked, in async-openai's types where these have all that servers want.
 
+use std::borrow::Cow;
+
 use async_openai::types::chat::{
     ChatCompletionMessageToolCall, ChatCompletionMessageToolCalls, ChatCompletionRequestAssistantMessage,
     ChatCompletionRequestMessage, ChatCompletionRequestSystemMessage, ChatCompletionRequestToolMessage,
@@ -12,24 +14,9 @@ use serde_json::{Map, Value, json};
 use super::without::{insist, without_system, without_tools};
 use crate::{
     protocol::Parameters,
-    providers::{ModelMessage, ModelRequest, ToolSpec, ToolUse},
+    providers::{Manners, ModelMessage, ModelRequest, ToolSpec, ToolUse},
     settings::{Dialect, LengthField, ThinkingField},
 };
-
-/// What a server has not refused so far, for a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Manners {
-    /// It is asked for the token counts at the end.
-    pub usage: bool,
-    /// It is told in a field of its own which tool has to be used; else in words.
-    pub tool_choice: bool,
-    /// It is shown what the model thought before it asked for tools.
-    pub thinking: bool,
-    /// The model is told of tools, and of what they gave before; else that is said in words.
-    pub tools: bool,
-    /// It takes instructions as the system's; else they stand before the first question.
-    pub system: bool,
-}
 
 /// A streamed completion.
 #[derive(Debug, Serialize)]
@@ -55,13 +42,13 @@ struct Message {
     reasoning_content: Option<String>,
 }
 
-/// What a server is asked that speaks this dialect and has these manners.
-pub fn completion(request: &ModelRequest, dialect: Dialect, manners: Manners) -> Completion {
+/// What a server is asked that speaks this dialect and has these manners. `model` is the model's name there.
+pub fn completion(model: &str, request: &ModelRequest, dialect: Dialect, manners: Manners) -> Completion {
     let mut wanted = parameters(&request.parameters, dialect);
-    let mut messages = request.messages.clone();
+    let mut messages = Cow::Borrowed(request.messages.as_slice());
     let mut tools = request.tools.as_slice();
     if !manners.tools {
-        messages = without_tools(messages);
+        messages = Cow::Owned(without_tools(&messages));
         tools = &[];
     }
     match forced(request, manners).as_slice() {
@@ -71,18 +58,18 @@ pub fn completion(request: &ModelRequest, dialect: Dialect, manners: Manners) ->
             wanted.insert("tool_choice".into(), choice);
         }
         // There is a field for one tool or for any, and none for these.
-        tools => insist(&mut messages, tools),
+        tools => insist(messages.to_mut(), tools),
     }
     if !manners.system {
-        without_system(&mut messages);
+        without_system(messages.to_mut());
     }
     Completion {
-        model: request.model.clone(),
+        model: model.to_owned(),
         messages: messages
-            .into_iter()
+            .iter()
             .map(|each| message(each, manners.thinking))
             .collect(),
-        tools: tools.iter().map(tool).collect(),
+        tools: tools.iter().map(|each| tool(each)).collect(),
         stream: true,
         stream_options: manners.usage.then_some(ChatCompletionStreamOptions {
             include_usage: Some(true),
@@ -127,22 +114,22 @@ fn parameters(parameters: &Parameters, dialect: Dialect) -> Map<String, Value> {
     wanted
 }
 
-fn message(message: ModelMessage, with_thinking: bool) -> Message {
+fn message(message: &ModelMessage, with_thinking: bool) -> Message {
     let mut reasoning_content = None;
     let message = match message {
-        ModelMessage::System(text) => ChatCompletionRequestSystemMessage::from(text).into(),
-        ModelMessage::User(text) => ChatCompletionRequestUserMessage::from(text).into(),
+        ModelMessage::System(text) => ChatCompletionRequestSystemMessage::from(text.as_str()).into(),
+        ModelMessage::User(text) => ChatCompletionRequestUserMessage::from(text.as_str()).into(),
         ModelMessage::Assistant {
             text,
             thinking,
             tool_calls,
         } => {
-            reasoning_content = thinking.filter(|_| with_thinking);
+            reasoning_content = thinking.clone().filter(|_| with_thinking);
             assistant(text, tool_calls).into()
         }
         ModelMessage::Tool { tool_use_id, output } => ChatCompletionRequestToolMessage {
-            content: output.into(),
-            tool_call_id: tool_use_id,
+            content: output.as_str().into(),
+            tool_call_id: tool_use_id.clone(),
         }
         .into(),
     };
@@ -152,20 +139,20 @@ fn message(message: ModelMessage, with_thinking: bool) -> Message {
     }
 }
 
-fn assistant(text: String, calls: Vec<ToolUse>) -> ChatCompletionRequestAssistantMessage {
-    let call = |call: ToolUse| {
+fn assistant(text: &str, calls: &[ToolUse]) -> ChatCompletionRequestAssistantMessage {
+    let call = |call: &ToolUse| {
         ChatCompletionMessageToolCalls::Function(ChatCompletionMessageToolCall {
-            id: call.id,
+            id: call.id.clone(),
             function: FunctionCall {
-                name: call.name,
-                arguments: call.arguments,
+                name: call.name.clone(),
+                arguments: call.arguments.clone(),
             },
         })
     };
     ChatCompletionRequestAssistantMessage {
         // Some servers refuse an empty text beside calls, and all refuse a message without either.
         content: (!text.is_empty() || calls.is_empty()).then(|| text.into()),
-        tool_calls: (!calls.is_empty()).then(|| calls.into_iter().map(call).collect()),
+        tool_calls: (!calls.is_empty()).then(|| calls.iter().map(call).collect()),
         ..Default::default()
     }
 }
@@ -186,13 +173,7 @@ mod tests {
     use super::*;
     use crate::protocol::AskedParameters;
 
-    const ALL: Manners = Manners {
-        usage: true,
-        tool_choice: true,
-        thinking: true,
-        tools: true,
-        system: true,
-    };
+    const ALL: Manners = Manners::ALL;
 
     fn spec(name: &str) -> ToolSpec {
         ToolSpec {
@@ -208,14 +189,14 @@ mod tests {
             ModelMessage::User("Why?".into()),
         ];
         ModelRequest {
-            tools: vec![spec("a"), spec("b")],
+            tools: vec![spec("a").into(), spec("b").into()],
             force_tools: names.iter().map(|name| (*name).to_owned()).collect(),
             ..ModelRequest::new("m", messages)
         }
     }
 
     fn sent(request: &ModelRequest, dialect: Dialect, manners: Manners) -> Value {
-        serde_json::to_value(completion(request, dialect, manners)).unwrap()
+        serde_json::to_value(completion(&request.model, request, dialect, manners)).unwrap()
     }
 
     #[test]

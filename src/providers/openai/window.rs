@@ -7,7 +7,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use reqwest::{RequestBuilder, Url, header::HeaderMap};
@@ -16,14 +16,11 @@ use serde_json::{Value, json};
 use super::transport::Transport;
 use crate::{providers::EndpointConfig, settings::WINDOWS};
 
-/// How long an answer is waited for: it stands before the model's own.
+/// How long an answer is waited for: the first one stands before the model's own.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How much of an answer is read: Ollama says a lot about a model.
 const ANSWER_BYTES: usize = 4 << 20;
-
-/// How long what was found, or not found, is taken for true: models are loaded anew with other windows.
-const FRESH: Duration = Duration::from_secs(60);
 
 /// The windows of an endpoint's models, as far as they are known.
 #[derive(Debug)]
@@ -32,15 +29,8 @@ pub struct Windows {
     set_of: BTreeMap<String, usize>,
     /// Where servers of one's own say it: beside `/v1`. Others are not asked, since it would only be in their way.
     root: Option<Url>,
-    found: Mutex<Found>,
-}
-
-#[derive(Debug, Default)]
-struct Found {
     /// As the list of models has it, once there was one.
-    listed: Option<HashMap<String, usize>>,
-    /// What came of asking for a model, and when.
-    asked: HashMap<String, (Instant, Option<usize>)>,
+    listed: Mutex<Option<HashMap<String, usize>>>,
 }
 
 impl Windows {
@@ -55,35 +45,30 @@ impl Windows {
             set: config.context_window,
             set_of: config.context_windows.clone(),
             root: is_own.then_some(root),
-            found: Mutex::default(),
+            listed: Mutex::default(),
         }
     }
 
-    /// What is known of a model without asking; `None` if it has to be asked for.
-    pub fn known(&self, model: &str) -> Option<Option<usize>> {
-        if let Some(set) = self.set_of.get(model).copied().or(self.set) {
-            return Some(Some(set));
-        }
-        let found = self.found();
-        let (at, window) = found.asked.get(model)?;
-        (at.elapsed() < FRESH).then_some(*window)
+    /// What the settings say of a model: then nobody is asked.
+    pub fn set(&self, model: &str) -> Option<usize> {
+        self.set_of.get(model).copied().or(self.set)
     }
 
     /// Whether a list of models was read.
     pub fn have_list(&self) -> bool {
-        self.found().listed.is_some()
+        self.listed().is_some()
     }
 
     /// Takes from a list of models what it says of their windows.
     pub fn read(&self, list: &Value) {
         let places = [Some(list), list.get("data"), list.get("models")];
         let entries = places.into_iter().flatten().find_map(Value::as_array);
-        let mut found = self.found();
-        let listed_windows = found.listed.get_or_insert_default();
+        let mut windows = self.listed();
+        let windows = windows.get_or_insert_default();
         for entry in entries.into_iter().flatten() {
             let name = entry.get("id").or_else(|| entry.get("name"));
             if let (Some(name), Some(window)) = (name.and_then(Value::as_str), listed(entry)) {
-                listed_windows.insert(name.to_owned(), window);
+                windows.insert(name.to_owned(), window);
             }
         }
     }
@@ -97,14 +82,11 @@ impl Windows {
             }
             None => None,
         };
-        let mut found = self.found();
-        let window = loaded.or_else(|| found.listed.as_ref()?.get(model).copied());
-        found.asked.insert(model.to_owned(), (Instant::now(), window));
-        window
+        loaded.or_else(|| self.listed().as_ref()?.get(model).copied())
     }
 
-    fn found(&self) -> MutexGuard<'_, Found> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    fn listed(&self) -> MutexGuard<'_, Option<HashMap<String, usize>>> {
+        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -243,14 +225,11 @@ mod tests {
     fn what_is_set_comes_first_and_a_single_model_before_all() {
         let mut config = EndpointConfig::new("e", "http://x/v1");
         let url = Url::parse(&config.base_url).unwrap();
-        assert_eq!(Windows::new(&config, &url).known("m"), None);
+        assert_eq!(Windows::new(&config, &url).set("m"), None);
         config.context_window = Some(1000);
         config.context_windows = [("big".to_owned(), 5000)].into();
         let windows = Windows::new(&config, &url);
-        assert_eq!(
-            (windows.known("m"), windows.known("big")),
-            (Some(Some(1000)), Some(Some(5000)))
-        );
+        assert_eq!((windows.set("m"), windows.set("big")), (Some(1000), Some(5000)));
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub fn insist(messages: &mut Vec<ModelMessage>, tools: &[&str]) {
 }
 
 /// For a model that knows no tools: which ones were used before, and what they gave. Roles go on taking turns.
-pub fn without_tools(messages: Vec<ModelMessage>) -> Vec<ModelMessage> {
+pub fn without_tools(messages: &[ModelMessage]) -> Vec<ModelMessage> {
     let mut plain: Vec<ModelMessage> = Vec::with_capacity(messages.len());
     for message in messages {
         match message {
@@ -30,8 +30,8 @@ pub fn without_tools(messages: Vec<ModelMessage>) -> Vec<ModelMessage> {
                 plain.push(ModelMessage::assistant(said));
             }
             ModelMessage::Tool { output, .. } => say(&mut plain, &format!("(A tool gave:)\n{output}")),
-            ModelMessage::User(text) => say(&mut plain, &text),
-            other => plain.push(other),
+            ModelMessage::User(text) => say(&mut plain, text),
+            other => plain.push(other.clone()),
         }
     }
     plain
@@ -104,7 +104,7 @@ mod tests {
             user("And?"),
         ];
         assert_eq!(
-            without_tools(messages),
+            without_tools(&messages),
             [
                 ModelMessage::System("Be brief.".into()),
                 user("Why?"),

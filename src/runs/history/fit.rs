@@ -29,6 +29,15 @@ pub struct Fitted {
     pub conversation: Conversation,
     /// How many of the oldest turns are left out.
     pub left_out: usize,
+    /// What it comes to now.
+    tokens: usize,
+}
+
+impl Fitted {
+    /// The conversation, and what it comes to.
+    pub fn counted(self) -> (Conversation, usize) {
+        (self.conversation, self.tokens)
+    }
 }
 
 /// Makes a conversation fit. What can't be made to fit comes out as small as it gets.
@@ -62,11 +71,14 @@ pub fn fit(mut conversation: Conversation, room: Room) -> Fitted {
             .as_ref()
             .is_some_and(|earlier| earlier.len() > LEFT_OUT.len())
     {
+        spent -= conversation.earlier_tokens();
         conversation.earlier = Some(LEFT_OUT.to_owned());
+        spent += conversation.earlier_tokens();
     }
     Fitted {
         conversation,
         left_out,
+        tokens: spent,
     }
 }
 
@@ -76,13 +88,12 @@ fn shorten(messages: &mut [ModelMessage], spent: &mut usize, room: Room) {
         if *spent <= room.tokens {
             return;
         }
-        let before = tokens::of_message(message);
         if let ModelMessage::Tool { output, .. } = message
             && let Some(short) = shortened(output, room.short)
         {
+            *spent = *spent - tokens::of_text(output) + tokens::of_text(&short);
             *output = short;
         }
-        *spent = *spent - before + tokens::of_message(message);
     }
 }
 
@@ -209,6 +220,7 @@ mod tests {
             };
             let fitted = fit(whole.clone(), room(tokens));
             let conversation = &fitted.conversation;
+            prop_assert_eq!(fitted.tokens, conversation.tokens());
 
             let is_smallest = conversation.turns.is_empty()
                 && conversation.earlier.as_deref().is_none_or(|earlier| earlier.len() <= LEFT_OUT.len())

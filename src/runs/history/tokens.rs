@@ -5,6 +5,8 @@
 //! Chinese; four more for each message, and eight for each call of a tool. Where the model server has counted the call
 //! before, [`Scale`] brings the estimate to its count, so that what matters is only that it is the same for the same text.
 
+use std::sync::Arc;
+
 use crate::{
     protocol::Usage,
     providers::{ModelMessage, ToolSpec},
@@ -37,10 +39,15 @@ pub fn first_of(text: &str, most: usize) -> &str {
     over.map_or(text, |(at, _)| &text[..at])
 }
 
+/// What a message comes to that is nothing but text: instructions, or what a person says.
+pub fn of_words(text: &str) -> usize {
+    PER_MESSAGE + of_text(text)
+}
+
 /// What a message comes to.
 pub fn of_message(message: &ModelMessage) -> usize {
     let said = match message {
-        ModelMessage::System(text) | ModelMessage::User(text) => of_text(text),
+        ModelMessage::System(text) | ModelMessage::User(text) => return of_words(text),
         ModelMessage::Assistant {
             text,
             thinking,
@@ -56,8 +63,8 @@ pub fn of_message(message: &ModelMessage) -> usize {
 }
 
 /// What it comes to that the model is told of its tools.
-pub fn of_tools(tools: &[ToolSpec]) -> usize {
-    let of_tool = |tool: &ToolSpec| {
+pub fn of_tools(tools: &[Arc<ToolSpec>]) -> usize {
+    let of_tool = |tool: &Arc<ToolSpec>| {
         PER_CALL + of_text(&tool.name) + of_text(&tool.description) + of_text(&tool.parameters.to_string())
     };
     tools.iter().map(of_tool).sum()

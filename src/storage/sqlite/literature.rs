@@ -22,9 +22,17 @@ pub(super) async fn looking(
             .bind(message_id.to_string())
             .fetch_optional(connection)
             .await?;
-    let Some(row) = row else { return Ok(None) };
+    let looking = row.as_ref().map(read_looking).transpose()?;
+    Ok(looking.flatten())
+}
+
+/// What was looked at, if a row has anything of it.
+pub(super) fn read_looking(row: &SqliteRow) -> Result<Option<Looking>, StorageError> {
+    let Some(context) = row.try_get::<Option<&str>, _>("context")? else {
+        return Ok(None);
+    };
     Ok(Some(Looking {
-        context: serde_json::from_str(row.try_get("context")?)?,
+        context: serde_json::from_str(context)?,
         text: row.try_get("text")?,
         instructions: row.try_get("instructions")?,
     }))
@@ -35,7 +43,7 @@ pub(super) async fn library(
     connection: &mut SqliteConnection,
     user_id: UserId,
 ) -> Result<Library, StorageError> {
-    let as_of = read::log_bounds(&mut *connection, user_id).await?.head;
+    let as_of = read::head(&mut *connection, user_id).await?;
     let articles = sqlx::query(
         "SELECT pmid, title, authors, journal, published, doi, note, saved_at FROM articles WHERE user_id = ?",
     )

@@ -3,7 +3,7 @@
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{id, optional_id, payloads, read::log_bounds};
+use super::{id, optional_id, payloads, read::head};
 use crate::{
     protocol::{
         ConversationId, Event, Message, MessageId, OlderMessages, Timestamp, Transcript, UserId,
@@ -43,7 +43,7 @@ pub(super) async fn transcript(
     page: PageSize,
     reach: Option<MessageId>,
 ) -> Result<Option<Transcript>, StorageError> {
-    let as_of = log_bounds(&mut *connection, user_id).await?.head;
+    let as_of = head(&mut *connection, user_id).await?;
     let conversation = sqlx::query(
         "SELECT title, model, parameters, active_leaf FROM conversations WHERE user_id = ? AND id = ?",
     )
@@ -116,7 +116,7 @@ pub(super) async fn older(
     }))
 }
 
-async fn branch(
+pub(super) async fn branch(
     connection: &mut SqliteConnection,
     (user_id, conversation_id): (UserId, ConversationId),
     leaf: MessageId,

@@ -8,8 +8,8 @@ use tokio::sync::Mutex;
 
 use self::writer::Writer;
 use super::{
-    Change, Committed, DoneIntent, LogPage, Looking, PageSize, RecordedCall, RunKey, Storage, StorageError,
-    StoredAttachment, StoredConversation, StoredRun, Terms, TokenHash,
+    Beginning, Change, Committed, DoneIntent, LogPage, Looking, PageSize, RecordedCall, RunKey, Storage,
+    StorageError, StoredAttachment, StoredConversation, StoredRun, TokenHash,
 };
 use crate::protocol::{
     ApiToken, AttachmentId, ConversationId, ConversationList, IntentId, Judged, Memory, Message, MessageId,
@@ -19,6 +19,7 @@ use crate::protocol::{
 };
 
 mod attachments;
+mod beginning;
 mod calls;
 mod checkpoint;
 mod commit;
@@ -56,7 +57,7 @@ impl Storage for Sqlite {
 
     async fn head(&self, user_id: UserId) -> Result<Position, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        Ok(read::log_bounds(&mut connection, user_id).await?.head)
+        read::head(&mut connection, user_id).await
     }
 
     async fn log_after(
@@ -66,8 +67,8 @@ impl Storage for Sqlite {
         run: Option<MessageId>,
         limit: usize,
     ) -> Result<LogPage, StorageError> {
-        let mut tx = self.readers.begin().await?;
-        read::log_after(&mut tx, user_id, after, run, limit).await
+        let mut connection = self.readers.acquire().await?;
+        read::log_after(&mut connection, user_id, after, run, limit).await
     }
 
     async fn conversations(
@@ -121,6 +122,17 @@ impl Storage for Sqlite {
         payloads::payload(&mut tx, user_id, conversation_id, payload_id).await
     }
 
+    async fn payloads(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        ids: &[&str],
+        bytes: usize,
+    ) -> Result<Vec<Payload>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        payloads::payloads(&mut connection, user_id, conversation_id, ids, bytes).await
+    }
+
     async fn verdicts(
         &self,
         user_id: UserId,
@@ -139,23 +151,9 @@ impl Storage for Sqlite {
         attachments::attachment(&mut connection, user_id, id).await
     }
 
-    async fn allowed_tools(
-        &self,
-        user_id: UserId,
-        conversation_id: ConversationId,
-    ) -> Result<Vec<String>, StorageError> {
-        Ok(
-            sqlx::query_scalar("SELECT tool FROM allowed_tools WHERE user_id = ? AND conversation_id = ?")
-                .bind(user_id.to_string())
-                .bind(conversation_id.to_string())
-                .fetch_all(&self.readers)
-                .await?,
-        )
-    }
-
-    async fn terms(&self, run: RunKey) -> Result<Terms, StorageError> {
+    async fn beginning(&self, run: RunKey) -> Result<Option<Beginning>, StorageError> {
         let mut tx = self.readers.begin().await?;
-        terms::terms(&mut tx, run).await
+        beginning::beginning(&mut tx, run).await
     }
 
     async fn parameters(

@@ -82,6 +82,8 @@ impl Sqlite {
         let readers = SqlitePoolOptions::new()
             .min_connections(1)
             .max_connections(4)
+            // There is nothing between them and the file that could have broken meanwhile.
+            .test_before_acquire(false)
             .connect_with(options.clone().read_only(true))
             .await?;
         let (deletions, committed) = watch::channel(0);

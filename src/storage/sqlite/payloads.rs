@@ -22,15 +22,41 @@ pub(super) async fn payload(
     .bind(payload_id)
     .fetch_optional(connection)
     .await?;
-    row.map(|row| {
-        Ok(Payload {
-            payload_id: row.try_get("id")?,
-            kind: row.try_get("kind")?,
-            summary: row.try_get("summary")?,
-            data: Json::or_string(row.try_get("data")?),
-        })
+    row.as_ref().map(read_payload).transpose()
+}
+
+/// So many of these as there is room for, in their order; the first one always. CROSS keeps the planner from going through all that the
+/// conversation has.
+pub(super) const PAYLOADS: &str = "WITH wanted AS ( \
+         SELECT w.key AS place, p.id, octet_length(p.data) AS own, sum(octet_length(p.data)) OVER (ORDER BY w.key) AS all_bytes \
+         FROM json_each(?3) w CROSS JOIN payloads p ON p.user_id = ?1 AND p.conversation_id = ?2 AND p.id = w.value) \
+     SELECT p.id, p.kind, p.summary, p.data FROM wanted w CROSS JOIN payloads p ON p.conversation_id = ?2 AND p.id = w.id \
+         WHERE p.user_id = ?1 AND (w.all_bytes <= ?4 OR w.all_bytes = w.own) ORDER BY w.place";
+
+pub(super) async fn payloads(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    conversation_id: ConversationId,
+    ids: &[&str],
+    bytes: usize,
+) -> Result<Vec<Payload>, StorageError> {
+    let rows = sqlx::query(PAYLOADS)
+        .bind(user_id.to_string())
+        .bind(conversation_id.to_string())
+        .bind(serde_json::to_string(ids)?)
+        .bind(i64::try_from(bytes).unwrap_or(i64::MAX))
+        .fetch_all(connection)
+        .await?;
+    rows.iter().map(read_payload).collect()
+}
+
+fn read_payload(row: &SqliteRow) -> Result<Payload, StorageError> {
+    Ok(Payload {
+        payload_id: row.try_get("id")?,
+        kind: row.try_get("kind")?,
+        summary: row.try_get("summary")?,
+        data: Json::or_string(row.try_get("data")?),
     })
-    .transpose()
 }
 
 /// What the person has accepted and rejected, in the order in which they did.

@@ -16,11 +16,14 @@ use crate::{
 // The + in front of a column keeps the planner, which knows no figures, from walking the user's whole log instead of
 // looking up the run's part of it.
 
-pub(super) const EVENTS_OF_USER: &str =
-    "SELECT event FROM events WHERE user_id = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
+// How far the log reaches stands beside each event, and alone if there is none: one query is one picture, and one way to the
+// database's thread and back.
 
-pub(super) const EVENTS_OF_RUN: &str = "SELECT event FROM events WHERE message_id = ?4 AND +user_id = ?1 AND position > ?2 \
-     ORDER BY position LIMIT ?3";
+pub(super) const EVENTS_OF_USER: &str = "SELECT u.position AS head, u.trimmed, e.event FROM users u \
+     LEFT JOIN events e ON e.user_id = u.id AND e.position > ?2 WHERE u.id = ?1 ORDER BY e.position LIMIT ?3";
+
+pub(super) const EVENTS_OF_RUN: &str = "SELECT u.position AS head, u.trimmed, e.event FROM users u \
+     LEFT JOIN events e ON e.message_id = ?4 AND +e.user_id = u.id AND e.position > ?2 WHERE u.id = ?1 ORDER BY e.position LIMIT ?3";
 
 pub(super) const CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.activity, c.unseen, \
          r.id AS active_run, coalesce(r.status = 'waiting', 0) AS waiting FROM conversations c \
@@ -35,31 +38,16 @@ pub(super) const CONVERSATION: &str = "SELECT c.id, c.title, c.model, c.created_
 pub(super) const RUNS_AT_WORK: &str = "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \
      WHERE status IN ('running', 'waiting') AND status = 'running' ORDER BY first_position";
 
-/// How far a user's log reaches.
-pub(super) struct LogBounds {
-    pub head: Position,
-    /// What is at or before this position is not in the log any more.
-    pub trimmed: Position,
-}
-
-pub(super) async fn log_bounds(
+/// The position of the last event in a user's log.
+pub(super) async fn head(
     connection: &mut SqliteConnection,
     user_id: UserId,
-) -> Result<LogBounds, StorageError> {
-    let row = sqlx::query("SELECT position, trimmed FROM users WHERE id = ?")
+) -> Result<Position, StorageError> {
+    let row = sqlx::query("SELECT position FROM users WHERE id = ?")
         .bind(user_id.to_string())
         .fetch_optional(connection)
         .await?;
-    Ok(match row {
-        Some(row) => LogBounds {
-            head: position(&row, "position")?,
-            trimmed: position(&row, "trimmed")?,
-        },
-        None => LogBounds {
-            head: Position(0),
-            trimmed: Position(0),
-        },
-    })
+    row.map_or(Ok(Position(0)), |row| position(&row, "position"))
 }
 
 pub(super) async fn log_after(
@@ -69,10 +57,6 @@ pub(super) async fn log_after(
     run: Option<MessageId>,
     limit: usize,
 ) -> Result<LogPage, StorageError> {
-    let bounds = log_bounds(connection, user_id).await?;
-    if after < bounds.trimmed || after > bounds.head {
-        return Ok(LogPage::Reset);
-    }
     let mut query = sqlx::query(if run.is_some() {
         EVENTS_OF_RUN
     } else {
@@ -86,14 +70,25 @@ pub(super) async fn log_after(
     }
     let mut rows = query.fetch(connection);
     let (mut events, mut bytes) = (Vec::new(), 0);
+    let mut is_known = false;
     while let Some(row) = rows.try_next().await? {
-        let json: String = row.try_get("event")?;
+        is_known = true;
+        if after < position(&row, "trimmed")? || after > position(&row, "head")? {
+            return Ok(LogPage::Reset);
+        }
+        let Some(json) = row.try_get::<Option<String>, _>("event")? else {
+            break;
+        };
         bytes += json.len();
         let event: Event = serde_json::from_str(&json)?;
         events.push(LoggedEvent { user_id, event, json });
         if bytes > PAGE_BYTES {
             break;
         }
+    }
+    // Nothing has happened yet to somebody who is not known.
+    if !is_known && after > Position(0) {
+        return Ok(LogPage::Reset);
     }
     let more = events.len() == limit || bytes > PAGE_BYTES;
     Ok(LogPage::Events { events, more })
@@ -105,7 +100,7 @@ pub(super) async fn conversations(
     before: Option<ListCursor>,
     limit: usize,
 ) -> Result<ConversationList, StorageError> {
-    let as_of = log_bounds(&mut *connection, user_id).await?.head;
+    let as_of = head(&mut *connection, user_id).await?;
     let before = before.map_or(i64::MAX, |cursor| cursor.activity.0.cast_signed());
     let rows = sqlx::query(CONVERSATIONS)
         .bind(user_id.to_string())

@@ -138,6 +138,11 @@ async fn what_is_asked_for_often_is_looked_up_and_not_searched_for() {
         (personal::TOKENS, "api_tokens_of_user (user_id=?)"),
         (personal::TOKEN, "(hash=?)"),
         (read::RUNS_AT_WORK, "one_active_run_per_conversation"),
+        (beginning::AROUND, "messages_of_parent (parent_id=?)"),
+        (
+            payloads::PAYLOADS,
+            "SEARCH p USING PRIMARY KEY (conversation_id=? AND id=?)",
+        ),
         (messages::BRANCH, "SEARCH m USING PRIMARY KEY (id=?)"),
         (messages::OTHER_ANSWERS, "messages_of_parent (parent_id=?)"),
         (
@@ -156,6 +161,8 @@ async fn what_is_asked_for_often_is_looked_up_and_not_searched_for() {
                 || [
                     read::RUNS_AT_WORK,
                     messages::BRANCH,
+                    beginning::AROUND,
+                    payloads::PAYLOADS,
                     commit::conversations::LEAF_BELOW
                 ]
                 .contains(&query),

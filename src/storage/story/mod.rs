@@ -1,5 +1,6 @@
 //! What every storage must do, told as stories. Each runs over each kind of storage there is.
 
+mod beginnings;
 mod calls;
 mod deletion;
 mod lists;

@@ -37,7 +37,7 @@ pub struct Listed {
     title: String,
     /// What it needs, in the server's order: the first text of it says what a call is about.
     needs: Vec<String>,
-    spec: ToolSpec,
+    spec: Arc<ToolSpec>,
     needs_approval: bool,
     is_idempotent: bool,
 }
@@ -97,11 +97,11 @@ impl Listed {
                 None => !only_reads,
             },
             is_idempotent: only_reads || hints.idempotent_hint == Some(true),
-            spec: ToolSpec {
+            spec: Arc::new(ToolSpec {
                 name,
                 description: within(&neutral(description), DESCRIPTION),
                 parameters: schema(&tool.input_schema)?,
-            },
+            }),
             name: tool.name.clone().into_owned(),
         })
     }
@@ -168,7 +168,7 @@ fn own_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
 
 #[async_trait]
 impl AnyTool for ServerTool {
-    fn spec(&self) -> &ToolSpec {
+    fn spec(&self) -> &Arc<ToolSpec> {
         &self.tool.spec
     }
 

@@ -2,12 +2,13 @@
 
 use parlor::settings::Price;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
 use super::{diagnostics, turn};
 use crate::{
-    support::{Parlor, answering, calls_as_sent, last_call, said},
+    support::{Parlor, SOON, answering, calls_as_sent, id, last_call, said},
     tools::Failing,
 };
 
@@ -187,6 +188,44 @@ async fn while_the_run_is_at_work_there_is_what_there_is() {
     assert_eq!(
         (&made["status"], &made["raw_llm_response"]),
         (&json!("complete"), &json!("half whole"))
+    );
+}
+
+#[tokio::test]
+async fn a_call_is_there_while_the_model_has_said_nothing_yet() {
+    let (_folder, upstream, parlor) = answering(Script::new().gate("first").text("Now.")).await;
+    let mut stream = parlor
+        .chat(&json!({ "message": "Go", "model": "test/any" }))
+        .await;
+    let started = stream.until("run_started").await;
+    upstream.reached("first").await;
+    let path = format!("/api/messages/{}/diagnostics", id(&started, "message_id"));
+    let written = async {
+        loop {
+            match parlor.get_json(&path).await {
+                (200, made) => break made,
+                (status, _) => assert_eq!(status, 404),
+            }
+        }
+    };
+    let made = timeout(SOON, written).await.expect("it is written down");
+    let [call] = made["calls"].as_array().unwrap().as_slice() else {
+        panic!("{made:#}");
+    };
+    assert_eq!(
+        (&call["status"], &call["response"]["text"], &made["messages"]),
+        (
+            &json!("running"),
+            &json!(""),
+            &last_call(&upstream)["messages"].as_array().unwrap()[1..].into()
+        )
+    );
+    upstream.release("first");
+    stream.until("complete").await;
+    let whole = diagnostics(&parlor, &started["message_id"]).await;
+    assert_eq!(
+        (&whole["messages"], &whole["raw_llm_response"]),
+        (&made["messages"], &json!("Now."))
     );
 }
 

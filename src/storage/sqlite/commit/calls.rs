@@ -9,12 +9,15 @@ use crate::storage::{Outcome, RecordedCall, RunKey};
 /// before; among so many there is always one that is whole (`runs::recorder` sees to it), and what is before that can be forgotten.
 const MOST_OF_A_RUN: i64 = 64;
 
-/// All runs of a conversation that have calls but for the newest ones. Ids that were made later sort later.
-const OLDER_RUNS: &str = "DELETE FROM model_calls WHERE user_id = ?1 AND conversation_id = ?2 AND message_id NOT IN \
-     (SELECT DISTINCT message_id FROM model_calls WHERE conversation_id = ?2 ORDER BY message_id DESC LIMIT ?3)";
-
-const OLDER_CALLS: &str = "DELETE FROM model_calls WHERE user_id = ?1 AND message_id = ?2 AND id NOT IN \
-     (SELECT id FROM model_calls WHERE message_id = ?2 ORDER BY id DESC LIMIT ?3)";
+/// Keeps a call, and forgets all runs of its conversation that have calls but for the newest ones, and all calls of its run but for
+/// the newest ones. Ids that were made later sort later.
+const RECORD: &str = "INSERT INTO model_calls (message_id, id, user_id, conversation_id, request, response) \
+         VALUES (?1, ?6, ?2, ?3, ?7, ?8) \
+         ON CONFLICT (message_id, id) DO UPDATE SET request = excluded.request, response = excluded.response; \
+     DELETE FROM model_calls WHERE user_id = ?2 AND conversation_id = ?3 AND message_id NOT IN \
+         (SELECT DISTINCT message_id FROM model_calls WHERE conversation_id = ?3 ORDER BY message_id DESC LIMIT ?4); \
+     DELETE FROM model_calls WHERE user_id = ?2 AND message_id = ?1 AND id NOT IN \
+         (SELECT id FROM model_calls WHERE message_id = ?1 ORDER BY id DESC LIMIT ?5)";
 
 impl Batch {
     /// Writes down a call, or what has come of it since.
@@ -38,32 +41,17 @@ impl Batch {
             .await?;
             return Ok(Outcome::Done);
         };
-        let conversation = run.conversation_id.to_string();
-        sqlx::query(
-            "INSERT INTO model_calls (message_id, id, user_id, conversation_id, request, response) \
-             VALUES (?, ?, ?, ?, ?, ?) \
-             ON CONFLICT (message_id, id) DO UPDATE SET request = excluded.request, response = excluded.response",
-        )
-        .bind(&message)
-        .bind(call.id.to_string())
-        .bind(&user)
-        .bind(&conversation)
-        .bind(request)
-        .bind(&call.response)
-        .execute(&mut *connection)
-        .await?;
-        let keep_runs = i64::try_from(keep_runs).unwrap_or(i64::MAX);
-        for (sql, of, keep) in [
-            (OLDER_RUNS, &conversation, keep_runs),
-            (OLDER_CALLS, &message, MOST_OF_A_RUN),
-        ] {
-            sqlx::query(sql)
-                .bind(&user)
-                .bind(of)
-                .bind(keep)
-                .execute(&mut *connection)
-                .await?;
-        }
+        sqlx::query(RECORD)
+            .bind(message)
+            .bind(user)
+            .bind(run.conversation_id.to_string())
+            .bind(i64::try_from(keep_runs).unwrap_or(i64::MAX))
+            .bind(MOST_OF_A_RUN)
+            .bind(call.id.to_string())
+            .bind(request)
+            .bind(&call.response)
+            .execute(connection)
+            .await?;
         Ok(Outcome::Done)
     }
 }

@@ -5,7 +5,7 @@ use sqlx::{Row, SqliteConnection};
 use super::Failure;
 use crate::{
     protocol::{IntentId, Timestamp, UserId, intent::Started},
-    storage::{Change, DoneIntent, Refusal, StorageError},
+    storage::{Change, DoneIntent, StorageError},
 };
 
 /// What a client asked for under an id of its own.
@@ -68,13 +68,8 @@ pub(super) async fn known_intent(
         fingerprint,
     }: Request<'_>,
 ) -> Result<Option<Option<Started>>, Failure> {
-    let Some(done) = done(connection, user_id, intent).await? else {
-        return Ok(None);
-    };
-    if done.fingerprint != fingerprint {
-        Err(Refusal::IntentReused)?;
-    }
-    Ok(Some(done.started))
+    let done = done(connection, user_id, intent).await?;
+    Ok(done.map(|done| done.again(fingerprint)).transpose()?)
 }
 
 /// What became of an intent, if it was done before.

@@ -21,7 +21,7 @@ impl Batch {
     ) -> Result<Position, StorageError> {
         Ok(match self.heads.get(&user_id) {
             Some(head) => *head,
-            None => read::log_bounds(connection, user_id).await?.head,
+            None => read::head(connection, user_id).await?,
         })
     }
 

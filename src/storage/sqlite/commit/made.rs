@@ -68,22 +68,17 @@ pub(super) async fn let_go_of_unseen(
     let payloads: Vec<&str> = payloads(message).map(|payload| &*payload.payload_id).collect();
     let files = message.tool_calls().flat_map(|call| &call.attachments);
     let files: Vec<String> = files.map(|file| file.id.to_string()).collect();
-    let of_payloads = "DELETE FROM payloads WHERE user_id = ? AND message_id = ? \
-                       AND id NOT IN (SELECT value FROM json_each(?))";
-    let of_files = "DELETE FROM attachments WHERE user_id = ? AND message_id = ? \
-                    AND id NOT IN (SELECT value FROM json_each(?))";
-    let named = [
-        (of_payloads, serde_json::to_string(&payloads)?),
-        (of_files, serde_json::to_string(&files)?),
-    ];
-    for (sql, names) in named {
-        sqlx::query(sql)
-            .bind(run.user_id.to_string())
-            .bind(run.message_id.to_string())
-            .bind(names)
-            .execute(&mut *connection)
-            .await?;
-    }
+    let unseen = "DELETE FROM payloads WHERE user_id = ?1 AND message_id = ?2 \
+                      AND id NOT IN (SELECT value FROM json_each(?3)); \
+                  DELETE FROM attachments WHERE user_id = ?1 AND message_id = ?2 \
+                      AND id NOT IN (SELECT value FROM json_each(?4))";
+    sqlx::query(unseen)
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .bind(serde_json::to_string(&payloads)?)
+        .bind(serde_json::to_string(&files)?)
+        .execute(connection)
+        .await?;
     Ok(())
 }
 

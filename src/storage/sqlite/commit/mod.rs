@@ -1,4 +1,9 @@
 //! The one place that writes: several changes in one transaction, a savepoint for each.
+//!
+//! Each query is a way to the database's thread and back, on which everybody waits who is in the transaction. So what is always
+//! done together is one text of several statements, whose parameters (`?1`) count for all of them. The numbers below its highest that a
+//! statement leaves out are counted by sqlx as parameters as well, one after the other through the text: there may be no more of them
+//! than there are parameters, or what comes after them is silently not bound. So what most statements want has the lowest numbers.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -76,6 +81,7 @@ impl Writer {
             heads: BTreeMap::new(),
             events: Vec::new(),
             orphaned: HashSet::new(),
+            is_saved: false,
         };
         let mut outcomes = Vec::with_capacity(changes.len());
         for change in changes {
@@ -131,6 +137,8 @@ struct Batch {
     events: Vec<LoggedEvent>,
     /// Active runs whose conversation was deleted.
     orphaned: HashSet<MessageId>,
+    /// A savepoint is open: that of the change before.
+    is_saved: bool,
 }
 
 impl Batch {
@@ -146,14 +154,16 @@ impl Batch {
             return Ok(Ok(Outcome::Done));
         }
         let (events, heads) = (self.events.len(), self.heads.clone());
-        let mut savepoint = connection.begin().await?;
-        match self.apply(&mut savepoint, change).await {
-            Ok(outcome) => {
-                savepoint.commit().await?;
-                Ok(Ok(outcome))
-            }
+        // The last one is released with the transaction.
+        let savepoint = match std::mem::replace(&mut self.is_saved, true) {
+            true => "RELEASE change; SAVEPOINT change",
+            false => "SAVEPOINT change",
+        };
+        sqlx::query(savepoint).execute(&mut *connection).await?;
+        match self.apply(&mut *connection, change).await {
+            Ok(outcome) => Ok(Ok(outcome)),
             Err(failure) => {
-                let rolled_back = savepoint.rollback().await;
+                let rolled_back = sqlx::query("ROLLBACK TO change").execute(connection).await;
                 let refusal = match failure {
                     Failure::Refused(refusal) => refusal,
                     // Trying again would not help, and the others need not suffer from it.

@@ -206,50 +206,20 @@ impl Batch {
         let position = self
             .log(connection, user_id, conversation_id, Some(message_id), event)
             .await?;
-        sqlx::query(
-            "UPDATE runs SET status = 'running', first_position = ?, last_position = NULL WHERE user_id = ? AND id = ?",
-        )
-        .bind(position.0.cast_signed())
-        .bind(user_id.to_string())
-        .bind(message_id.to_string())
-        .execute(&mut *connection)
-        .await
-        .map_err(|error| taken(error, Refusal::RunActive))?;
-        let run = RunKey {
-            user_id,
-            conversation_id,
-            message_id,
-        };
-        self.is_active(connection, run, position, None).await?;
+        sqlx::query(GO_ON)
+            .bind(user_id.to_string())
+            .bind(conversation_id.to_string())
+            .bind(message_id.to_string())
+            .bind(self.at.0)
+            .bind(position.0.cast_signed())
+            .execute(connection)
+            .await
+            .map_err(|error| taken(error, Refusal::RunActive))?;
         Ok(Started {
             conversation_id,
             user_message_id,
             assistant_message_id: message_id,
         })
-    }
-
-    /// A run begins, perhaps with another model: its message is the one that is shown, and its conversation goes to the top
-    /// of the list.
-    async fn is_active(
-        &self,
-        connection: &mut SqliteConnection,
-        run: RunKey,
-        position: Position,
-        model: Option<&str>,
-    ) -> Result<(), Failure> {
-        sqlx::query(
-            "UPDATE conversations SET active_leaf = ?, updated_at = ?, activity = ?, unseen = 0, \
-             model = coalesce(?, model) WHERE user_id = ? AND id = ?",
-        )
-        .bind(run.message_id.to_string())
-        .bind(self.at.0)
-        .bind(position.0.cast_signed())
-        .bind(model)
-        .bind(run.user_id.to_string())
-        .bind(run.conversation_id.to_string())
-        .execute(connection)
-        .await?;
-        Ok(())
     }
 
     /// Starts a run that answers `parent_id`. Its first event is at `first`; without that, it is the start itself.
@@ -274,28 +244,41 @@ impl Batch {
         let position = self
             .log(connection, user_id, conversation_id, Some(message_id), started)
             .await?;
-        let place = Place {
-            user_id,
-            conversation_id,
-            parent_id: Some(parent_id),
-            position,
-        };
         let body = MessageBody::Assistant(AssistantMessage::started(model));
-        insert_message(connection, place, message_id, self.at, &body).await?;
-        sqlx::query(
-            "INSERT INTO runs (id, user_id, conversation_id, status, first_position) \
-             VALUES (?, ?, ?, 'running', ?)",
-        )
-        .bind(message_id.to_string())
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
-        .bind(first.unwrap_or(position).0.cast_signed())
-        .execute(&mut *connection)
-        .await
-        .map_err(|error| taken(error, Refusal::RunActive))?;
-        self.is_active(connection, run, position, Some(model)).await
+        sqlx::query(START)
+            .bind(user_id.to_string())
+            .bind(conversation_id.to_string())
+            .bind(message_id.to_string())
+            .bind(parent_id.to_string())
+            .bind(position.0.cast_signed())
+            .bind(self.at.0)
+            .bind(serde_json::to_string(&body)?)
+            .bind(first.unwrap_or(position).0.cast_signed())
+            .bind(model)
+            .execute(connection)
+            .await
+            .map_err(|error| {
+                let refusal = if is_of_runs(&error) {
+                    Refusal::RunActive
+                } else {
+                    Refusal::IntentReused
+                };
+                taken(error, refusal)
+            })?;
+        Ok(())
     }
 }
+
+/// A run begins, perhaps with another model: its message is the one that is shown, and its conversation goes to the top of the list.
+const START: &str = "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
+         VALUES (?3, ?1, ?2, ?4, ?5, ?6, ?7); \
+     INSERT INTO runs (id, user_id, conversation_id, status, first_position) VALUES (?3, ?1, ?2, 'running', ?8); \
+     UPDATE conversations SET active_leaf = ?3, updated_at = ?6, activity = ?5, unseen = 0, model = ?9 \
+         WHERE user_id = ?1 AND id = ?2";
+
+/// A run that was broken off goes on.
+const GO_ON: &str = "UPDATE runs SET status = 'running', first_position = ?5, last_position = NULL WHERE user_id = ?1 AND id = ?3; \
+     UPDATE conversations SET active_leaf = ?3, updated_at = ?4, activity = ?5, unseen = 0 WHERE user_id = ?1 AND id = ?2";
 
 /// The first call of the model has to use these, in this run and in every other one that answers the same message.
 async fn force_tools(
@@ -345,6 +328,11 @@ async fn insert_message(
     .await
     .map_err(|error| taken(error, Refusal::IntentReused))?;
     Ok(())
+}
+
+/// Whether it is a run that is in the way of something.
+fn is_of_runs(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Database(cause) if cause.message().contains("runs."))
 }
 
 /// A row with this key is there already: the request's fault, not the database's.

@@ -113,7 +113,7 @@ async fn what_is_deleted_while_somebody_reads_is_gone_soon_after_that() {
     nothing_is_in_the_log(folder.path()).await;
     let (log, _listening) = Log::listen();
     let mut reader = storage.readers.begin().await.unwrap();
-    read::log_bounds(&mut reader, UserId::LOCAL).await.unwrap();
+    read::head(&mut reader, UserId::LOCAL).await.unwrap();
     say_and_delete(&storage).await;
     until(|| log.says("somebody reads")).await;
     assert!(!files_with_secret(folder.path()).is_empty(), "it is still there");

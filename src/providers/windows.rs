@@ -1,0 +1,196 @@
+//! How many tokens models can take, as their servers said it last.
+//!
+//! Who needs what was known before takes that, and it is asked for again beside. Only what nobody has known yet is waited for: a
+//! conversation that is too long would be cut by the server where nobody sees it. However many want to know, one asks.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::{sync::OwnedMutexGuard, time::Instant};
+
+use super::Endpoint;
+
+/// How long what was found, or not found, is taken for true: models are loaded anew with other windows.
+const FRESH: Duration = Duration::from_secs(60);
+
+/// The windows of all models that somebody wanted to know of.
+#[derive(Debug, Default)]
+pub struct Windows(Mutex<HashMap<String, Arc<Window>>>);
+
+#[derive(Debug, Default)]
+struct Window {
+    known: Mutex<Option<Known>>,
+    /// Held while the server is asked, so that it is asked once.
+    asking: Arc<tokio::sync::Mutex<()>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    at: Instant,
+    tokens: Option<usize>,
+}
+
+impl Windows {
+    /// The window of a model, which has this name at this endpoint.
+    pub async fn of(&self, endpoint: Arc<dyn Endpoint>, model: String) -> Option<usize> {
+        let window = self.window(&*endpoint, &model);
+        if let Some(known) = window.known() {
+            window.refresh(endpoint, model);
+            return known.tokens;
+        }
+        let asking = window.asking.clone().lock_owned().await;
+        if let Some(known) = window.known() {
+            // Somebody else has asked meanwhile.
+            return known.tokens;
+        }
+        window.ask(asking, endpoint, model).await.ok().flatten()
+    }
+
+    /// Begins to find out what will be wanted soon.
+    pub fn foresee(&self, endpoint: Arc<dyn Endpoint>, model: String) {
+        self.window(&*endpoint, &model).refresh(endpoint, model);
+    }
+
+    fn window(&self, endpoint: &dyn Endpoint, model: &str) -> Arc<Window> {
+        let id = format!("{}/{model}", endpoint.name());
+        let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        windows.entry(id).or_default().clone()
+    }
+}
+
+impl Window {
+    fn known(&self) -> Option<Known> {
+        *self.lock()
+    }
+
+    /// Asks beside, if what is known is too old and nobody is asking.
+    fn refresh(self: Arc<Self>, endpoint: Arc<dyn Endpoint>, model: String) {
+        if self.known().is_some_and(|known| known.at.elapsed() < FRESH) {
+            return;
+        }
+        if let Ok(asking) = self.asking.clone().try_lock_owned() {
+            self.ask(asking, endpoint, model);
+        }
+    }
+
+    /// In a task of its own: the answer is kept even if the run that wanted it is gone.
+    fn ask(
+        self: Arc<Self>,
+        asking: OwnedMutexGuard<()>,
+        endpoint: Arc<dyn Endpoint>,
+        model: String,
+    ) -> tokio::task::JoinHandle<Option<usize>> {
+        tokio::spawn(async move {
+            let found = endpoint.context_window(&model).await;
+            // A server that does not say it now has said it before.
+            let tokens = found.or_else(|| self.known()?.tokens);
+            *self.lock() = Some(Known {
+                at: Instant::now(),
+                tokens,
+            });
+            drop(asking);
+            tokens
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    use futures::future::join_all;
+    use tokio::sync::Semaphore;
+
+    use super::*;
+    use crate::{
+        protocol::chat::ModelInfo,
+        providers::{ModelError, ModelRequest, ModelStream, Sent, tour::Tour},
+    };
+
+    /// Says how much its model can take when it may, the next time something else.
+    #[derive(Debug)]
+    struct Server {
+        says: Vec<Option<usize>>,
+        asked: AtomicUsize,
+        may: Semaphore,
+    }
+
+    #[async_trait::async_trait]
+    impl Endpoint for Server {
+        fn name(&self) -> &str {
+            "test"
+        }
+
+        async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
+            Ok(Vec::new())
+        }
+
+        async fn context_window(&self, _: &str) -> Option<usize> {
+            let time = self.asked.fetch_add(1, Relaxed);
+            self.may.acquire().await.ok()?.forget();
+            self.says.get(time).copied().flatten()
+        }
+
+        fn sends(&self, _: &str, _: &ModelRequest) -> Sent {
+            Sent::default()
+        }
+
+        async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+            Tour.call(model, request).await
+        }
+    }
+
+    fn server(says: &[Option<usize>]) -> Arc<Server> {
+        Arc::new(Server {
+            says: says.to_vec(),
+            asked: AtomicUsize::new(0),
+            may: Semaphore::new(0),
+        })
+    }
+
+    #[tokio::test]
+    async fn a_hundred_that_want_to_know_ask_once_and_wait() {
+        let (windows, server) = (Windows::default(), server(&[Some(5000)]));
+        windows.foresee(server.clone(), "m".into());
+        let all = join_all((0..100).map(|_| windows.of(server.clone(), "m".into())));
+        let (all, ()) = tokio::join!(all, async { server.may.add_permits(100) });
+        assert_eq!(all, [Some(5000); 100]);
+        assert_eq!(server.asked.load(Relaxed), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_known_is_taken_at_once_and_asked_for_again_beside() {
+        let (windows, server) = (
+            Windows::default(),
+            server(&[Some(5000), Some(8000), None, Some(9000)]),
+        );
+        let window = || windows.of(server.clone(), "m".into());
+        let answered = async || {
+            server.may.add_permits(1);
+            drop(windows.window(&*server, "m").asking.lock().await);
+        };
+        server.may.add_permits(1);
+        assert_eq!(window().await, Some(5000));
+        tokio::time::advance(FRESH / 2).await;
+        assert_eq!((window().await, server.asked.load(Relaxed)), (Some(5000), 1));
+        let mut seen = Vec::new();
+        for _ in 0..3 {
+            tokio::time::advance(FRESH).await;
+            // The server takes its time.
+            seen.push((window().await, window().await));
+            answered().await;
+        }
+        seen.push((window().await, window().await));
+        // What it does not say any more is what it said before.
+        let expected = [5000, 8000, 8000, 9000].map(|tokens| (Some(tokens), Some(tokens)));
+        assert_eq!(seen, expected);
+        assert_eq!(server.asked.load(Relaxed), 4);
+    }
+}

@@ -1,0 +1,75 @@
+//! What a run begins with, in as few queries as there may be: each is a way to another thread and back, and stands before the
+//! first token.
+
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+
+use super::{literature, messages, terms};
+use crate::{
+    protocol::{Message, MessageBody, MessageId},
+    storage::{Beginning, PageSize, RunKey, StorageError, Summary, Terms},
+};
+
+/// All that is short, and of which there is mostly nothing. What was forced belongs to the question, however often it is answered:
+/// it is kept with the run that was started with it.
+pub(super) const AROUND: &str = "SELECT c.parameters, l.context, l.text, l.instructions, \
+     (SELECT i.text FROM instructions i WHERE i.user_id = ?1) AS person, \
+     (SELECT r.force_tools FROM messages m JOIN runs r ON r.id = m.id \
+         WHERE m.user_id = ?1 AND m.parent_id = ?3 AND r.force_tools IS NOT NULL LIMIT 1) AS forced, \
+     (SELECT json_group_array(a.tool) FROM allowed_tools a WHERE a.user_id = ?1 AND a.conversation_id = ?2) AS allowed, \
+     (SELECT json_group_array(json_array(s.message_id, s.text)) FROM summaries s \
+         WHERE s.user_id = ?1 AND s.conversation_id = ?2) AS summaries, \
+     (SELECT json_group_array(json_object('payload_id', v.payload_id, 'verdict', v.verdict) ORDER BY v.position) \
+         FROM payload_verdicts v WHERE v.user_id = ?1 AND v.conversation_id = ?2) AS verdicts \
+     FROM conversations c LEFT JOIN contexts l ON l.user_id = c.user_id AND l.message_id = ?3 WHERE c.user_id = ?1 AND c.id = ?2";
+
+/// Takes a connection whose transaction makes it one consistent picture.
+pub(super) async fn beginning(
+    connection: &mut SqliteConnection,
+    run: RunKey,
+) -> Result<Option<Beginning>, StorageError> {
+    let message = messages::message(&mut *connection, run.user_id, run.message_id).await?;
+    let Some((
+        conversation_id,
+        Message {
+            body: MessageBody::Assistant(answer),
+            parent_id: Some(question),
+            ..
+        },
+    )) = message
+    else {
+        return Ok(None);
+    };
+    let whose = (run.user_id, conversation_id);
+    let history = messages::branch(&mut *connection, whose, question, PageSize::WHOLE, None).await?;
+    let row = sqlx::query(AROUND)
+        .bind(run.user_id.to_string())
+        .bind(conversation_id.to_string())
+        .bind(question.to_string())
+        .fetch_optional(connection)
+        .await?;
+    let Some(row) = row else { return Ok(None) };
+    Ok(Some(Beginning {
+        answer,
+        history,
+        looking: literature::read_looking(&row)?,
+        verdicts: serde_json::from_str(row.try_get("verdicts")?)?,
+        instructions: row.try_get::<Option<String>, _>("person")?.unwrap_or_default(),
+        allowed_tools: serde_json::from_str(row.try_get("allowed")?)?,
+        terms: read_terms(&row)?,
+    }))
+}
+
+fn read_terms(row: &SqliteRow) -> Result<Terms, StorageError> {
+    let summaries: Vec<(MessageId, String)> = serde_json::from_str(row.try_get("summaries")?)?;
+    Ok(Terms {
+        parameters: terms::read_parameters(row)?,
+        force_tools: match row.try_get::<Option<&str>, _>("forced")? {
+            Some(tools) => serde_json::from_str(tools)?,
+            None => Vec::new(),
+        },
+        summaries: summaries
+            .into_iter()
+            .map(|(reaches, text)| Summary { reaches, text })
+            .collect(),
+    })
+}
