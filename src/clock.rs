@@ -1,6 +1,8 @@
-//! The one place where the server asks what time it is.
+//! The one place where the server asks what time it is, and how models are told of a time.
 
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use jiff::tz::TimeZone;
 
 use crate::protocol::Timestamp;
 
@@ -8,4 +10,15 @@ use crate::protocol::Timestamp;
 pub fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// A time to the minute: `2026-11-21 13:01 CET`.
+pub fn in_words(at: Timestamp, zone: &TimeZone) -> String {
+    match jiff::Timestamp::from_millisecond(at.0) {
+        Ok(time) => {
+            let there = time.to_zoned(zone.clone());
+            there.strftime("%Y-%m-%d %H:%M %Z").to_string()
+        }
+        Err(_) => "unknown".into(),
+    }
 }

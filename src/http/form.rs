@@ -12,7 +12,7 @@ use super::{AppState, Caller, caller::fingerprint, turns};
 use crate::{
     api::{ApiError, ErrorCode},
     assets::Manifest,
-    protocol::{ConversationId, IntentId, Interaction, MessageId, intent::SendMessage},
+    protocol::{ConversationId, IntentId, Interaction, MessageId, chat::ModelInfo, intent::SendMessage},
 };
 
 /// The composer's fields. The ids come with the page: the form sent twice is one message.
@@ -34,11 +34,15 @@ pub struct Composed {
 pub async fn send(State(app): State<AppState>, composed: Result<Form<Composed>, FormRejection>) -> Response {
     let composed = match composed {
         Ok(Form(composed)) => composed,
-        Err(rejection) => return refused(&unreadable(&rejection), Composed::default()),
+        Err(rejection) => return refused(&unreadable(&rejection), Composed::default(), Vec::new()),
     };
+    let models = app.models.clone();
     match done(Caller::local(app), &composed).await {
         Ok(path) => Redirect::to(&path).into_response(),
-        Err(error) => refused(&error, composed),
+        Err(error) if error.code == ErrorCode::UnknownModel => {
+            refused(&error, composed, models.list().await.models)
+        }
+        Err(error) => refused(&error, composed, Vec::new()),
     }
 }
 
@@ -87,8 +91,8 @@ fn unreadable(rejection: &FormRejection) -> ApiError {
     ApiError::new(ErrorCode::BadRequest, rejection.body_text())
 }
 
-/// A small page that says what happened, keeps the text, and offers to send it again.
-fn refused(error: &ApiError, mut composed: Composed) -> Response {
+/// A small page that says what happened, keeps the text, and offers to send it again, perhaps to one of these models.
+fn refused(error: &ApiError, mut composed: Composed, models: Vec<ModelInfo>) -> Response {
     if error.code == ErrorCode::IntentReused {
         // The first message with these ids is there; what is in the form now is another one.
         composed.intent_id = IntentId::new().to_string();
@@ -108,6 +112,15 @@ fn refused(error: &ApiError, mut composed: Composed) -> Response {
         model,
         ..
     } = composed;
+    let model = if models.is_empty() {
+        view! { <input type="hidden" name="model" value=model/> }.into_any()
+    } else {
+        let options = models
+            .into_iter()
+            .map(|ModelInfo { id, .. }| view! { <option>{id}</option> });
+        let options: Vec<_> = options.collect();
+        view! { <p><label>"Model: " <select name="model">{options}</select></label></p> }.into_any()
+    };
     let again = (!text.is_empty()).then(|| {
         // Leptos does not escape what is between a text area's tags; the leading line break is the one that HTML drops.
         let text = format!("\n{}", html_escape::encode_text(&text));
@@ -117,7 +130,7 @@ fn refused(error: &ApiError, mut composed: Composed) -> Response {
                 <input type="hidden" name="conversation_id" value=conversation_id/>
                 <input type="hidden" name="message_id" value=message_id/>
                 <input type="hidden" name="begins" value=begins/>
-                <input type="hidden" name="model" value=model/>
+                {model}
                 <textarea name="message" aria-label="Message" rows="8" required inner_html=text></textarea>
                 <p>
                     <button type="submit" class="button">"Send again"</button>

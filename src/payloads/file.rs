@@ -59,9 +59,13 @@ fn name(title: &str) -> String {
     name.trim().to_owned()
 }
 
-/// Rows of values, the first with the names of the columns, as RFC 4180 has them.
+/// What a formula begins with, also in wide letters.
+const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+
+/// Rows of values, the first with the names of the columns, as RFC 4180 has them. The mark at the beginning tells Excel that it is
+/// UTF-8.
 fn csv(rows: &[Vec<Value>]) -> String {
-    let mut csv = String::new();
+    let mut csv = String::from("\u{feff}");
     for row in rows {
         let cells: Vec<String> = row.iter().map(cell).collect();
         csv.push_str(&cells.join(","));
@@ -78,11 +82,11 @@ fn cell(value: &Value) -> String {
     };
     // A spreadsheet takes such a text for a formula, and what is in it comes from anywhere
     // (https://owasp.org/www-community/attacks/CSV_Injection). A number it is to take for one.
-    if value.is_string() && text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err()
-    {
+    if value.is_string() && text.starts_with(FORMULA) && text.parse::<f64>().is_err() {
         text.insert(0, '\'');
     }
-    if text.contains(['"', ',', '\r', '\n']) {
+    // Some spreadsheets part cells at a semicolon or a tab as well.
+    if text.contains(['"', ',', ';', '\t', '\r', '\n']) {
         return format!("\"{}\"", text.replace('"', "\"\""));
     }
     text
@@ -117,16 +121,36 @@ mod tests {
     #[test]
     fn a_table_has_all_of_its_rows_as_they_were_given() {
         let table = json!({"columns": ["Name", "Told, \"so\""], "rows": [["=HYPERLINK(1)", "-1.5"], [null, -2.5], ["a\nb", {"c": [1]}, true]]});
-        let expected = "Name,\"Told, \"\"so\"\"\",\r\n'=HYPERLINK(1),-1.5,\r\n,-2.5,\r\n\"a\nb\",\"{\"\"c\"\":[1]}\",true\r\n";
+        let expected = "\u{feff}Name,\"Told, \"\"so\"\"\",\r\n'=HYPERLINK(1),-1.5,\r\n,-2.5,\r\n\"a\nb\",\"{\"\"c\"\":[1]}\",true\r\n";
         assert_eq!(of("table", &table).content, expected);
+        let cells = json!({"columns": ["", "-", "；"], "rows": [["a;=B1", "＝B1", "\n=B1"]]});
+        assert_eq!(
+            of("table", &cells).content,
+            "\u{feff},'-,；\r\n\"a;=B1\",'＝B1,\"'\n=B1\"\r\n"
+        );
         let many = json!({"rows": vec![json!({"a": 1}); 30_000]});
         assert_eq!(of("table", &many).content.lines().count(), 30_001);
     }
 
     #[test]
+    fn what_is_small_as_data_and_endless_as_a_table_is_json() {
+        let mut rows = vec![json!([]); 10_000];
+        rows.push(vec![1; 16_000].into());
+        let sparse: Vec<_> = (0..2000).map(|n| json!({ format!("c{n}"): n })).collect();
+        for table in [json!({"columns": ["a"], "rows": rows}), json!({ "rows": sparse })] {
+            let file = of("table", &table);
+            assert_eq!(file.media_type, "application/json");
+            assert!(file.content.len() < 1 << 20);
+        }
+    }
+
+    #[test]
     fn a_chart_is_its_numbers_by_what_they_are_of() {
         let chart = json!({"kind": "bar", "x": ["2024", "2025"], "series": [{"name": "A", "values": [1.5, null]}, {"name": "B", "values": [2]}]});
-        assert_eq!(of("chart", &chart).content, ",A,B\r\n2024,1.5,2\r\n2025,,\r\n");
+        assert_eq!(
+            of("chart", &chart).content,
+            "\u{feff},A,B\r\n2024,1.5,2\r\n2025,,\r\n"
+        );
     }
 
     #[test]

@@ -12,6 +12,9 @@ use crate::protocol::panel::{Column, PanelBody, Table};
 const COLUMNS: usize = 64;
 const CELLS: usize = 20_000;
 
+/// How many cells a file has at most: short rows are filled up to the longest, and what is small as data may be endless as a table.
+const CELLS_OF_FILE: usize = 400_000;
+
 #[derive(Deserialize)]
 struct Data {
     #[serde(default)]
@@ -23,23 +26,47 @@ struct Data {
 
 pub fn read(data: &Value) -> Option<PanelBody> {
     let Data { title, columns, rows } = Data::deserialize(data).ok()?;
-    let columns = columns.into_iter().map(|Line(name)| name).collect();
-    let rows = Rows::of(columns, &rows, COLUMNS, CELLS)?;
+    let rows = Rows::of(names(columns, &rows)?, &rows, COLUMNS, CELLS);
     Some(PanelBody::Table(rows.table(title.0)))
 }
 
-/// All rows as they were given, after one with the columns' names.
+/// All rows as they were given, after one with the columns' names. None of a table that is larger than a file may be.
 pub fn rows(data: &Value) -> Option<Vec<Vec<Value>>> {
     let Data { columns, rows, .. } = Data::deserialize(data).ok()?;
-    let columns = columns.into_iter().map(|Line(name)| name).collect();
-    let rows = Rows::of(columns, &rows, usize::MAX, usize::MAX)?;
+    let columns = names(columns, &rows)?;
+    if columns.len().saturating_mul(rows.len()) > CELLS_OF_FILE {
+        return None;
+    }
+    let rows = Rows::of(columns, &rows, usize::MAX, usize::MAX);
     let names = rows.columns.into_iter().map(Value::String).collect();
     let given = |cell: &Option<&Value>| cell.cloned().unwrap_or_default();
     let cells = rows.cells.iter().map(|row| row.iter().map(given).collect());
     Some(iter::once(names).chain(cells).collect())
 }
 
-/// A table's rows, of one kind.
+/// What the columns of rows are called, which are of one kind: lists or objects.
+fn names(columns: Vec<Line>, rows: &[Value]) -> Option<Vec<String>> {
+    let mut columns: Vec<String> = columns.into_iter().map(|Line(name)| name).collect();
+    let lists: Option<Vec<_>> = rows.iter().map(Value::as_array).collect();
+    let objects: Option<Vec<_>> = rows.iter().map(Value::as_object).collect();
+    match (&lists, &objects) {
+        // Those without a name are there nevertheless.
+        (Some(lists), _) if !columns.is_empty() => {
+            let longest = lists.iter().map(|row| row.len()).max().unwrap_or(0);
+            columns.resize(columns.len().max(longest), String::new());
+        }
+        (_, Some(objects)) if columns.is_empty() => {
+            let mut known = std::collections::HashSet::new();
+            let names = objects.iter().flat_map(|row| row.keys());
+            columns = names.filter(|name| known.insert(*name)).cloned().collect();
+        }
+        _ => {}
+    }
+    let are_of_one_kind = lists.is_some() || objects.is_some();
+    (!columns.is_empty() && are_of_one_kind).then_some(columns)
+}
+
+/// A table's rows.
 struct Rows<'a> {
     columns: Vec<String>,
     cells: Vec<Vec<Option<&'a Value>>>,
@@ -49,30 +76,7 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// At most so many columns, and so many cells in all.
-    fn of(
-        mut columns: Vec<String>,
-        rows: &'a [Value],
-        most_columns: usize,
-        most_cells: usize,
-    ) -> Option<Self> {
-        let lists: Option<Vec<_>> = rows.iter().map(Value::as_array).collect();
-        let objects: Option<Vec<_>> = rows.iter().map(Value::as_object).collect();
-        match (&lists, &objects) {
-            // Those without a name are there nevertheless.
-            (Some(lists), _) if !columns.is_empty() => {
-                let longest = lists.iter().map(|row| row.len()).max().unwrap_or(0);
-                columns.resize(columns.len().max(longest), String::new());
-            }
-            (_, Some(objects)) if columns.is_empty() => {
-                let mut known = std::collections::HashSet::new();
-                let names = objects.iter().flat_map(|row| row.keys());
-                columns = names.filter(|name| known.insert(*name)).cloned().collect();
-            }
-            _ => {}
-        }
-        if columns.is_empty() || (lists.is_none() && objects.is_none()) {
-            return None;
-        }
+    fn of(mut columns: Vec<String>, rows: &'a [Value], most_columns: usize, most_cells: usize) -> Self {
         let shown = columns.len().min(most_columns);
         let missing = (
             columns.len() - shown,
@@ -87,11 +91,11 @@ impl<'a> Rows<'a> {
             columns.iter().enumerate().map(cell).collect()
         };
         let cells = rows.iter().take(most_cells / shown).map(of_row).collect();
-        Some(Self {
+        Self {
             columns,
             cells,
             missing,
-        })
+        }
     }
 
     fn table(self, title: String) -> Table {

@@ -24,6 +24,8 @@ use crate::protocol::{
 const FRESH: Duration = Duration::from_secs(30);
 /// The same for one with problems, or with nothing but the tour: who mends that wants to see it.
 const FRESH_WITH_PROBLEMS: Duration = Duration::from_secs(3);
+/// Who names a model that is not in a list is believed to know of a new one, but not more often than this.
+const NEW: Duration = Duration::from_secs(3);
 /// How long a page waits for a new list while there is an old one.
 const PATIENCE_WITH_OLD_LIST: Duration = Duration::from_millis(400);
 
@@ -130,7 +132,7 @@ impl Models {
         };
         // A task of its own: the answer is kept even if the page that wanted it is gone.
         let inner = self.0.clone();
-        let task = tokio::spawn(async move { inner.refresh().await });
+        let task = tokio::spawn(async move { inner.refresh(Cached::is_fresh).await });
         match old {
             None => task.await.unwrap_or_default(),
             Some(old) => match tokio::time::timeout(PATIENCE_WITH_OLD_LIST, task).await {
@@ -153,10 +155,14 @@ impl Models {
         };
         let (endpoint, _) = self.resolve(id).map_err(|error| unknown(error.error.message))?;
         let place = self.0.place(endpoint.name());
-        if !place.is_some_and(|place| place.lists_all) || self.0.knows(endpoint.name(), id) {
+        let is_default = self.0.default_model.as_deref() == Some(id);
+        if !place.is_some_and(|place| place.lists_all) || is_default || self.0.knows(endpoint.name(), id) {
             return Ok(());
         }
-        self.list().await;
+        // It may have been added a moment ago. Of an endpoint that is slow it is the list before that counts.
+        let inner = self.0.clone();
+        let task = tokio::spawn(async move { inner.refresh(Cached::is_new).await });
+        let _ = tokio::time::timeout(PATIENCE_WITH_OLD_LIST, task).await;
         if !self.0.is_without(endpoint.name(), id) {
             return Ok(());
         }
@@ -247,11 +253,12 @@ impl Inner {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    async fn refresh(&self) -> ModelList {
+    /// Asks all endpoints, unless what is known will do.
+    async fn refresh(&self, will_do: fn(&Cached) -> bool) -> ModelList {
         let _asking = self.asking.lock().await;
         let old = match self.cached() {
             // Someone else has asked meanwhile.
-            Some(cached) if cached.is_fresh() => return cached.list,
+            Some(cached) if will_do(&cached) => return cached.list,
             old => old,
         };
         let cached = self.ask(old.map(|old| old.by_endpoint).unwrap_or_default()).await;
@@ -335,6 +342,11 @@ impl Cached {
     fn has(&self, endpoint: &str, id: &str) -> bool {
         let models = self.by_endpoint.get(endpoint);
         models.is_some_and(|models| models.iter().any(|model| model.id == id))
+    }
+
+    /// So new that asking again would give the same: however often somebody asks for what is not there.
+    fn is_new(&self) -> bool {
+        self.at.elapsed() < NEW
     }
 
     fn is_fresh(&self) -> bool {

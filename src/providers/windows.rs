@@ -33,16 +33,27 @@ struct Known {
     tokens: Option<usize>,
 }
 
+impl Known {
+    fn is_fresh(&self) -> bool {
+        self.at.elapsed() < FRESH
+    }
+
+    /// What is old may still be so. That nothing was found may have been the server's starting.
+    fn is_of_use(&self) -> bool {
+        self.tokens.is_some() || self.is_fresh()
+    }
+}
+
 impl Windows {
     /// The window of a model, which has this name at this endpoint.
     pub async fn of(&self, endpoint: Arc<dyn Endpoint>, model: String) -> Option<usize> {
         let window = self.window(&*endpoint, &model);
-        if let Some(known) = window.known() {
+        if let Some(known) = window.known().filter(Known::is_of_use) {
             window.refresh(endpoint, model);
             return known.tokens;
         }
         let asking = window.asking.clone().lock_owned().await;
-        if let Some(known) = window.known() {
+        if let Some(known) = window.known().filter(Known::is_of_use) {
             // Somebody else has asked meanwhile.
             return known.tokens;
         }
@@ -68,7 +79,7 @@ impl Window {
 
     /// Asks beside, if what is known is too old and nobody is asking.
     fn refresh(self: Arc<Self>, endpoint: Arc<dyn Endpoint>, model: String) {
-        if self.known().is_some_and(|known| known.at.elapsed() < FRESH) {
+        if self.known().as_ref().is_some_and(Known::is_fresh) {
             return;
         }
         if let Ok(asking) = self.asking.clone().try_lock_owned() {
@@ -163,6 +174,17 @@ mod tests {
         let (all, ()) = tokio::join!(all, async { server.may.add_permits(100) });
         assert_eq!(all, [Some(5000); 100]);
         assert_eq!(server.asked.load(Relaxed), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn that_nothing_was_found_is_believed_for_a_while_only() {
+        let (windows, server) = (Windows::default(), server(&[None, Some(5000)]));
+        let window = || windows.of(server.clone(), "m".into());
+        server.may.add_permits(2);
+        assert_eq!((window().await, window().await), (None, None));
+        assert_eq!(server.asked.load(Relaxed), 1);
+        tokio::time::advance(FRESH).await;
+        assert_eq!(window().await, Some(5000));
     }
 
     #[tokio::test(start_paused = true)]

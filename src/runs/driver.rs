@@ -117,7 +117,7 @@ impl<'a> Driver<'a> {
             &Known {
                 now: clock::now(),
                 looking: looking.as_ref(),
-                interactions: &interactions(&history),
+                interactions: &interactions(&history, &runs.history.zone()),
                 payloads: &payloads,
                 verdicts: &verdicts,
                 tools: &offer.specs(),
@@ -235,15 +235,16 @@ impl<'a> Driver<'a> {
     }
 
     async fn next_input(&mut self, place: &mut Place) -> Input {
+        let mut since = Instant::now();
         loop {
-            if let Some(input) = self.happens(place).await {
+            if let Some(input) = self.happens(place, &mut since).await {
                 return input;
             }
         }
     }
 
-    /// What happens next; nothing if it only waits for something else from now on.
-    async fn happens(&mut self, place: &mut Place) -> Option<Input> {
+    /// What happens next; nothing if it only waits for something else from now on. The model is waited for since then.
+    async fn happens(&mut self, place: &mut Place, since: &mut Instant) -> Option<Input> {
         let run_limit = seconds(self.runs.timeouts.run_seconds);
         let (patience, limit) = if self.agent.is_streaming() {
             let limit = seconds(self.runs.timeouts.silence_seconds);
@@ -264,6 +265,7 @@ impl<'a> Driver<'a> {
                 Happened::Heard(input) => input,
                 Happened::Ready(request, meter) => {
                     self.ask(request, meter).await;
+                    *since = Instant::now();
                     return None;
                 }
             },
@@ -272,7 +274,7 @@ impl<'a> Driver<'a> {
                 self.recorder.keep_up().await;
                 return None;
             }
-            () = tokio::time::sleep(limit), if self.awaited.is_model() => {
+            () = tokio::time::sleep_until(*since + limit), if self.awaited.is_model() => {
                 Input::TimedOut(patience)
             }
         })

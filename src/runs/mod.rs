@@ -202,7 +202,7 @@ impl Runs {
         if length > limit {
             return Err(StartError::TooLong { length, limit });
         }
-        let start = match self.start_of(user_id, &intent, &fingerprint).await {
+        let (start, model) = match self.start_of(user_id, &intent, &fingerprint).await {
             Ok(start) => start,
             // What the message names may have gone since: the same intent again is no reason to look for it.
             Err(error) => {
@@ -216,6 +216,7 @@ impl Runs {
             conversation_id,
             message_id: start.run,
         };
+        self.0.models.foresee(&model);
         let change = Change::Send {
             user_id,
             intent,
@@ -224,16 +225,16 @@ impl Runs {
         started(self.begin(run, change).await?)
     }
 
-    /// How the run starts that answers a message.
+    /// How the run starts that answers a message, and with which model.
     async fn start_of(
         &self,
         user_id: UserId,
         intent: &SendMessage,
         fingerprint: &str,
-    ) -> Result<Start, StartError> {
+    ) -> Result<(Start, String), StartError> {
         let parameters = intent.parameters.as_ref().map(Parameters::read).transpose();
         let parameters = parameters.map_err(StartError::Parameters)?;
-        let start = self
+        let (start, model) = self
             .starting(
                 user_id,
                 intent.conversation_id,
@@ -243,11 +244,12 @@ impl Runs {
             .await?;
         let looking = self.0.pages.look(user_id, intent.context.as_ref()).await?;
         self.check_tools(&intent.force_tools, looking.as_ref()).await?;
-        Ok(Start {
+        let start = Start {
             looking: looking.map(Box::new),
             parameters,
             ..start
-        })
+        };
+        Ok((start, model))
     }
 
     /// Starts a run that answers once more what a message answered.
@@ -258,7 +260,7 @@ impl Runs {
         fingerprint: String,
     ) -> Result<Started, StartError> {
         let conversation_id = intent.conversation_id;
-        let start = self
+        let (start, model) = self
             .starting(user_id, conversation_id, intent.model.as_deref(), fingerprint)
             .await?;
         let run = RunKey {
@@ -266,6 +268,7 @@ impl Runs {
             conversation_id,
             message_id: start.run,
         };
+        self.0.models.foresee(&model);
         let change = Change::Regenerate {
             user_id,
             intent,
@@ -359,7 +362,7 @@ impl Runs {
         conversation_id: ConversationId,
         model: Option<&str>,
         fingerprint: String,
-    ) -> Result<Start, StartError> {
+    ) -> Result<(Start, String), StartError> {
         self.check_open()?;
         // Left empty where another one is known. If there is none, the call says why.
         let mut default_model = String::new();
@@ -373,15 +376,15 @@ impl Runs {
         if model.is_none() {
             default_model = self.0.models.list().await.default.unwrap_or_default();
         }
-        // It has to be known before the model is called: it is found out while the run is stored.
-        self.0.models.foresee(model.as_deref().unwrap_or(&default_model));
-        Ok(Start {
+        let model = model.unwrap_or_else(|| default_model.clone());
+        let start = Start {
             looking: None,
             run: MessageId::new(),
             default_model,
             parameters: None,
             fingerprint,
-        })
+        };
+        Ok((start, model))
     }
 
     /// Makes the change that starts a run, or has it go on, and drives the run to its end.

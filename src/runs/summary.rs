@@ -9,6 +9,7 @@ use std::{
 };
 
 use futures::StreamExt;
+use tokio::time::{self, timeout_at};
 
 use super::{
     Inner,
@@ -20,7 +21,7 @@ use crate::{
     diagnostics::record::Purpose,
     journal::Journal,
     protocol::{ConversationId, EventBody},
-    providers::{ModelEvent, ModelMessage, ModelRequest, Models},
+    providers::{ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream, Models},
     settings::History,
     storage::{RunKey, Summary},
 };
@@ -111,8 +112,14 @@ impl Summariser {
         );
         let request = Arc::new(request);
         recorder.calls(request.clone()).await;
-        let limit = Duration::from_secs_f64(self.settings.summary_seconds);
-        let heard = tokio::time::timeout(limit, self.hear(&request, &mut recorder)).await;
+        let deadline = time::Instant::now() + Duration::from_secs_f64(self.settings.summary_seconds);
+        // The call is under way before it is written down, which is done however long either takes.
+        let called = timeout_at(deadline, self.models.call(&request));
+        let (called, ()) = tokio::join!(called, recorder.keep_up());
+        let heard = match called {
+            Ok(called) => timeout_at(deadline, self.hear(called, &mut recorder)).await,
+            Err(late) => Err(late),
+        };
         let said = heard.unwrap_or_else(|_| {
             tracing::warn!("the summary of a conversation took too long");
             recorder.heard(&Input::BrokeOff);
@@ -122,9 +129,7 @@ impl Summariser {
         said
     }
 
-    async fn hear(&self, request: &ModelRequest, recorder: &mut Recorder) -> Option<String> {
-        // The call is under way before it is written down.
-        let (called, ()) = tokio::join!(self.models.call(request), recorder.keep_up());
+    async fn hear(&self, called: Result<ModelStream, ModelError>, recorder: &mut Recorder) -> Option<String> {
         let mut stream = match called {
             Ok(stream) => stream,
             Err(error) => {

@@ -76,7 +76,7 @@ async fn what_a_tool_makes_can_be_had_as_it_was_made_and_as_the_panel_shows_it()
         header("content-disposition"),
         "attachment; filename=\"_bersicht 1.csv\"; filename*=UTF-8''%C3%9Cbersicht%201%2Ecsv"
     );
-    assert_eq!(file.text().await.unwrap(), "a\r\n1.5\r\n<b>x</b>\r\n");
+    assert_eq!(file.text().await.unwrap(), "\u{feff}a\r\n1.5\r\n<b>x</b>\r\n");
 }
 
 #[tokio::test]

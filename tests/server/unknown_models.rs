@@ -3,10 +3,11 @@
 use parlor::settings::Settings;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::time::timeout;
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
-use crate::support::{Parlor, answering, calls, json, types};
+use crate::support::{Parlor, SOON, answering, calls, json, types};
 
 /// A server whose endpoint `test` says that it lists all of its models.
 async fn listing_all(models: &[&str]) -> (TempDir, Upstream, Parlor) {
@@ -126,4 +127,48 @@ async fn the_same_request_again_is_the_same_run_though_its_model_has_gone() {
     assert_eq!(send(&parlor).await, first);
     let words = parlor.post("/api/chat/batch", &ask).send().await.unwrap();
     assert_eq!(words.status(), 422, "as a new one it is refused");
+}
+
+#[tokio::test]
+async fn a_model_that_was_just_added_is_there() {
+    let (_folder, upstream, parlor) = listing_all(&["old"]).await;
+    refused(
+        &parlor,
+        "/api/chat/batch",
+        &json!({ "message": "Hi", "model": "test/new" }),
+    )
+    .await;
+    upstream.list_models(200, json!({ "data": [{ "id": "old" }, { "id": "new" }] }));
+    // Whoever has just been refused asks again in a moment.
+    let answered = async {
+        loop {
+            let ask = parlor.post(
+                "/api/chat/batch",
+                &json!({ "message": "Hi", "model": "test/new" }),
+            );
+            match ask.send().await.unwrap().status().as_u16() {
+                200 => break,
+                status => assert_eq!(status, 422),
+            }
+        }
+    };
+    timeout(SOON, answered).await.expect("an answer");
+}
+
+#[tokio::test]
+async fn who_writes_without_scripts_may_choose_another_on_the_spot() {
+    let (_folder, _upstream, parlor) = listing_all(&["old"]).await;
+    let form = [("message", "Hi"), ("begins", "yes"), ("model", "nowhere/any")];
+    let form = form.map(|(name, value)| format!("{name}={value}")).join("&");
+    let sent = reqwest::Client::new()
+        .post(format!("{}/send", parlor.url))
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(form);
+    let page = sent.send().await.unwrap();
+    assert_eq!(page.status(), 422);
+    let page = page.text().await.unwrap();
+    assert!(
+        page.contains("<select name=\"model\"><option>test/old</option></select>"),
+        "{page}"
+    );
 }

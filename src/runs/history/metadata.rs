@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::{
     agent::control::neutral,
+    clock,
     protocol::{AssistantMessage, Message, MessageBody, Timestamp, ToolCall, ToolStatus},
     settings::History,
 };
@@ -97,13 +98,7 @@ impl Clock {
     }
 
     fn time(&self, at: Timestamp) -> String {
-        match jiff::Timestamp::from_millisecond(at.0) {
-            Ok(time) => time
-                .to_zoned(self.zone.clone())
-                .strftime("%Y-%m-%d %H:%M %Z")
-                .to_string(),
-            Err(_) => "unknown".into(),
-        }
+        clock::in_words(at, &self.zone)
     }
 
     fn ago(&self, at: Timestamp) -> String {

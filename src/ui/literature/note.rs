@@ -1,5 +1,6 @@
 //! What the person writes about an article that they have saved. What is not saved yet this browser keeps, as it does with
-//! messages, along with the note that it was begun from: nobody else's is replaced unseen.
+//! messages, along with the note that it was begun from: what was saved elsewhere meanwhile is shown before it is replaced, as far as
+//! this page has heard of it.
 
 use leptos::{ev, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,12 @@ impl Draft {
 
     fn load(pmid: &str) -> Option<Self> {
         let kept = browser::stored(&Self::key(pmid))?;
-        json::read(kept.as_bytes()).ok()
+        let draft = json::read(kept.as_bytes());
+        // Of an earlier Parlor there is the text alone.
+        Some(draft.unwrap_or(Self {
+            of: String::new(),
+            text: kept,
+        }))
     }
 
     /// Keeps it, if there is anything in it that is not saved.
@@ -34,6 +40,11 @@ impl Draft {
             .then(|| serde_json::to_string(self).ok())
             .flatten();
         browser::store(&Self::key(pmid), kept.as_deref());
+    }
+
+    /// Whether what is kept is this. In another tab something else may have been written since.
+    fn is_kept(&self, pmid: &str) -> bool {
+        Self::load(pmid).is_none_or(|kept| kept.text == self.text)
     }
 
     /// Drops what is kept if it is this and nothing that was written since.
@@ -97,8 +108,10 @@ impl Note {
             if note.sent.get_untracked().as_ref() == Some(&saved) {
                 draft.of.clone_from(&saved);
             }
+            let is_kept = draft.is_kept(&note.pmid);
             let draft = draft.after(&saved);
             match &draft {
+                _ if !is_kept => {}
                 Some(draft) => draft.keep(&note.pmid, &saved),
                 None => browser::store(&Draft::key(&note.pmid), None),
             }

@@ -5,14 +5,29 @@ mod kept;
 mod told;
 
 use serde_json::Value;
+use tokio::time::timeout;
 
-use crate::support::Parlor;
+use crate::support::{Parlor, SOON};
 
 async fn diagnostics(parlor: &Parlor, message_id: &Value) -> Value {
     let path = format!("/api/messages/{}/diagnostics", message_id.as_str().unwrap());
     let (status, made) = parlor.get_json(&path).await;
     assert_eq!(status, 200);
     made
+}
+
+/// What there is of an answer that is being made, once its call is written down.
+async fn diagnostics_soon(parlor: &Parlor, message_id: &Value) -> Value {
+    let path = format!("/api/messages/{}/diagnostics", message_id.as_str().unwrap());
+    let written = async {
+        loop {
+            match parlor.get_json(&path).await {
+                (200, made) => break made,
+                (status, _) => assert_eq!(status, 404),
+            }
+        }
+    };
+    timeout(SOON, written).await.expect("it is written down")
 }
 
 async fn status(parlor: &Parlor, message_id: &Value) -> u16 {

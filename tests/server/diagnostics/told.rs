@@ -2,13 +2,12 @@
 
 use parlor::settings::Price;
 use serde_json::{Value, json};
-use tokio::time::timeout;
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
-use super::{diagnostics, turn};
+use super::{diagnostics, diagnostics_soon, turn};
 use crate::{
-    support::{Parlor, SOON, answering, calls_as_sent, id, last_call, said},
+    support::{Parlor, answering, calls_as_sent, last_call, said},
     tools::Failing,
 };
 
@@ -168,7 +167,7 @@ async fn while_the_run_is_at_work_there_is_what_there_is() {
     let request = json!({ "message": "Go", "model": "test/any" });
     let mut stream = parlor.chat(&request).await;
     let delta = stream.until("text_delta").await;
-    let made = diagnostics(&parlor, &delta["message_id"]).await;
+    let made = diagnostics_soon(&parlor, &delta["message_id"]).await;
     assert_eq!(
         (&made["status"], &made["calls"][0]["status"]),
         (&json!("running"), &json!("running"))
@@ -199,16 +198,7 @@ async fn a_call_is_there_while_the_model_has_said_nothing_yet() {
         .await;
     let started = stream.until("run_started").await;
     upstream.reached("first").await;
-    let path = format!("/api/messages/{}/diagnostics", id(&started, "message_id"));
-    let written = async {
-        loop {
-            match parlor.get_json(&path).await {
-                (200, made) => break made,
-                (status, _) => assert_eq!(status, 404),
-            }
-        }
-    };
-    let made = timeout(SOON, written).await.expect("it is written down");
+    let made = diagnostics_soon(&parlor, &started["message_id"]).await;
     let [call] = made["calls"].as_array().unwrap().as_slice() else {
         panic!("{made:#}");
     };

@@ -11,7 +11,7 @@ const MOST_OF_A_RUN: i64 = 64;
 
 /// Keeps a call, and forgets all runs of its conversation that have calls but for the newest ones, and all calls of its run but for
 /// the newest ones. Ids that were made later sort later.
-const RECORD: &str = "INSERT INTO model_calls (message_id, id, user_id, conversation_id, request, response) \
+pub(super) const RECORD: &str = "INSERT INTO model_calls (message_id, id, user_id, conversation_id, request, response) \
          VALUES (?1, ?6, ?2, ?3, ?7, ?8) \
          ON CONFLICT (message_id, id) DO UPDATE SET request = excluded.request, response = excluded.response; \
      DELETE FROM model_calls WHERE user_id = ?2 AND conversation_id = ?3 AND message_id NOT IN \

@@ -58,6 +58,12 @@ impl Batch {
     }
 }
 
+/// Lets go of what a run has made, but for what is named.
+pub(super) const UNSEEN: &str = "DELETE FROM payloads WHERE user_id = ?1 AND message_id = ?2 \
+         AND id NOT IN (SELECT value FROM json_each(?3)); \
+     DELETE FROM attachments WHERE user_id = ?1 AND message_id = ?2 \
+         AND id NOT IN (SELECT value FROM json_each(?4))";
+
 /// Lets go of what a run has kept and its message does not name: its tool had ended, and then the run before that was said.
 /// Nobody was shown it, and so the model must not be told of it either.
 pub(super) async fn let_go_of_unseen(
@@ -68,11 +74,7 @@ pub(super) async fn let_go_of_unseen(
     let payloads: Vec<&str> = payloads(message).map(|payload| &*payload.payload_id).collect();
     let files = message.tool_calls().flat_map(|call| &call.attachments);
     let files: Vec<String> = files.map(|file| file.id.to_string()).collect();
-    let unseen = "DELETE FROM payloads WHERE user_id = ?1 AND message_id = ?2 \
-                      AND id NOT IN (SELECT value FROM json_each(?3)); \
-                  DELETE FROM attachments WHERE user_id = ?1 AND message_id = ?2 \
-                      AND id NOT IN (SELECT value FROM json_each(?4))";
-    sqlx::query(unseen)
+    sqlx::query(UNSEEN)
         .bind(run.user_id.to_string())
         .bind(run.message_id.to_string())
         .bind(serde_json::to_string(&payloads)?)

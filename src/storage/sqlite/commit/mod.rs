@@ -218,3 +218,31 @@ fn is_the_changes_own(error: &StorageError) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{calls::RECORD, made::UNSEEN, turns};
+
+    /// The parameters of a statement, by their numbers.
+    fn numbers(statement: &str) -> BTreeSet<usize> {
+        let parts = statement.split('?').skip(1);
+        let number = |part: &str| part.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+        parts.filter_map(number).collect()
+    }
+
+    #[test]
+    fn no_text_of_several_statements_leaves_out_more_numbers_than_it_has_parameters() {
+        for text in [turns::START, turns::GO_ON, RECORD, UNSEEN] {
+            let statements: Vec<_> = text.split("; ").map(numbers).collect();
+            let highest = |numbers: &BTreeSet<usize>| numbers.last().copied().unwrap_or_default();
+            let parameters = statements.iter().map(highest).max().unwrap_or_default();
+            let left_out: usize = statements
+                .iter()
+                .map(|numbers| highest(numbers) - numbers.len())
+                .sum();
+            assert!(left_out <= parameters, "{left_out} of {parameters}: {text}");
+        }
+    }
+}

@@ -270,14 +270,14 @@ impl Batch {
 }
 
 /// A run begins, perhaps with another model: its message is the one that is shown, and its conversation goes to the top of the list.
-const START: &str = "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
+pub(super) const START: &str = "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
          VALUES (?3, ?1, ?2, ?4, ?5, ?6, ?7); \
      INSERT INTO runs (id, user_id, conversation_id, status, first_position) VALUES (?3, ?1, ?2, 'running', ?8); \
      UPDATE conversations SET active_leaf = ?3, updated_at = ?6, activity = ?5, unseen = 0, model = ?9 \
          WHERE user_id = ?1 AND id = ?2";
 
 /// A run that was broken off goes on.
-const GO_ON: &str = "UPDATE runs SET status = 'running', first_position = ?5, last_position = NULL WHERE user_id = ?1 AND id = ?3; \
+pub(super) const GO_ON: &str = "UPDATE runs SET status = 'running', first_position = ?5, last_position = NULL WHERE user_id = ?1 AND id = ?3; \
      UPDATE conversations SET active_leaf = ?3, updated_at = ?4, activity = ?5, unseen = 0 WHERE user_id = ?1 AND id = ?2";
 
 /// The first call of the model has to use these, in this run and in every other one that answers the same message.
