@@ -1,4 +1,6 @@
-import { expect, type Locator, type Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
+import { placeArticles, pubmed } from './pubmed.ts';
+import { test as base, expect } from './test.ts';
 
 /** The page *Literature* in one tab, by the names that a person knows its parts by. */
 export class Literature {
@@ -65,3 +67,15 @@ export class Literature {
     await expect(this.page.getByRole('article', { name: 'You' }).last()).toContainText(text);
   }
 }
+
+/** `test` where PubMed has some articles, and a model an answer about them. */
+export const test = base.extend<{ literature: Literature }>({
+  settings: async ({ upstream }, use) => use(pubmed(upstream)),
+  literature: async ({ page, upstream }, use) => {
+    await placeArticles(upstream);
+    await upstream.script({ steps: [{ text: 'It is about tides.' }] });
+    await use(new Literature(page));
+  },
+});
+
+export { expect };

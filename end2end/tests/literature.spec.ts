@@ -1,20 +1,9 @@
 /** The page Literature, and the tray beside it. */
 import { expectAccessible } from '../support/accessibility.ts';
-import { Literature } from '../support/literature.ts';
+import { Literature, expect, test } from '../support/literature.ts';
 import { painted } from '../support/painted.ts';
-import { placeArticles, pubmed, storms, tides } from '../support/pubmed.ts';
+import { placeArticles, storms, tides } from '../support/pubmed.ts';
 import { screenshots } from '../support/screenshots.ts';
-import { test as base, expect } from '../support/test.ts';
-
-const test = base.extend<{ literature: Literature }>({
-  settings: async ({ upstream }, use) => use(pubmed(upstream)),
-  literature: async ({ page }, use) => use(new Literature(page)),
-});
-
-test.beforeEach(async ({ upstream }) => {
-  await placeArticles(upstream);
-  await upstream.script({ steps: [{ text: 'It is about tides.' }] });
-});
 
 test('one searches, opens an article, asks about it in the tray and has it saved, and every tab knows', async ({
   literature,
@@ -86,93 +75,6 @@ test('what is saved can be found, removed, put back and noted', async ({ literat
   await expect(page.getByText('The note is saved.')).toBeVisible();
   await page.getByRole('link', { name: 'Back to the list' }).click();
   await expect(literature.entries.getByText('Windy.')).toBeVisible();
-});
-
-test('a note that is being written is lost by nothing', async ({ literature, newTab, page }) => {
-  await literature.open();
-  await literature.search('sea');
-  await literature.save(tides.title).click();
-  await expect(literature.save(tides.title)).toHaveAttribute('aria-pressed', 'true');
-  await literature.entry(tides.title).click();
-  const note = page.getByRole('textbox', { name: 'Your note' });
-  await note.fill('Half a thought');
-  const other = new Literature((await newTab()).page);
-  await other.open(new URL(page.url()).pathname);
-  await expect(other.page.getByRole('textbox', { name: 'Your note' })).toHaveValue('Half a thought');
-  await other.page.getByRole('textbox', { name: 'Your note' }).fill('Another.');
-  await other.page.getByRole('button', { name: 'Save the note' }).click();
-  await expect(page.getByText('Meanwhile it was changed elsewhere to: “Another.”')).toBeVisible();
-  await expect(note).toHaveValue('Half a thought');
-  await note.fill('Half a thought, and the other half');
-  await page.getByRole('link', { name: 'Back to the list' }).click();
-  await literature.entry(tides.title).click();
-  await expect(note).toHaveValue('Half a thought, and the other half');
-  await page.getByRole('button', { name: 'Save the note' }).click();
-  await expect(other.page.getByRole('textbox', { name: 'Your note' })).toHaveValue('Half a thought, and the other half');
-  await expect(page.getByText('Meanwhile')).toHaveCount(0);
-});
-
-test('what is written while a note is being saved goes on, and what is saved is no draft', async ({ literature, newTab, page }) => {
-  await literature.open();
-  await literature.search('sea');
-  await literature.save(tides.title).click();
-  await expect(literature.save(tides.title)).toHaveAttribute('aria-pressed', 'true');
-  await literature.entry(tides.title).click();
-  const note = page.getByRole('textbox', { name: 'Your note' });
-  const save = page.getByRole('button', { name: 'Save the note' });
-  let answer = () => {};
-  await page.route('**/rpc/note_article', async (route) => {
-    const response = await route.fetch();
-    await new Promise<void>((resolve) => (answer = resolve));
-    await route.fulfill({ response });
-  });
-  const saved = async (text: string) => {
-    await note.fill(text);
-    await Promise.all([page.waitForRequest('**/rpc/note_article'), save.click()]);
-  };
-  await saved('One');
-  await note.fill('One, two');
-  answer();
-  await expect(page.getByText('The note is saved.')).toBeVisible();
-  await page.reload();
-  await expect(note).toHaveValue('One, two');
-  await expect(page.getByText('Meanwhile')).toHaveCount(0);
-  // Whoever leaves before the answer comes has saved it all the same.
-  await saved('Three');
-  await page.getByRole('link', { name: 'Back to the list' }).click();
-  await expect(note).toHaveCount(0);
-  const [answered] = await Promise.all([page.waitForResponse('**/rpc/note_article'), answer()]);
-  expect(answered.ok()).toBe(true);
-  const other = new Literature((await newTab()).page);
-  await other.open('/literature/articles/11');
-  await other.page.getByRole('textbox', { name: 'Your note' }).fill('Four');
-  await other.page.getByRole('button', { name: 'Save the note' }).click();
-  await expect(other.page.getByText('The note is saved.')).toBeVisible();
-  await literature.entry(tides.title).click();
-  await expect(note).toHaveValue('Four');
-  await expect(page.getByText('Meanwhile')).toHaveCount(0);
-});
-
-test('a note knows what it was begun from, whenever it is gone on with', async ({ literature, newTab, page }) => {
-  await literature.open();
-  await literature.search('sea');
-  await literature.save(tides.title).click();
-  await expect(literature.save(tides.title)).toHaveAttribute('aria-pressed', 'true');
-  await literature.entry(tides.title).click();
-  const note = page.getByRole('textbox', { name: 'Your note' });
-  await note.fill('Half a thought');
-  await page.getByRole('link', { name: 'Back to the list' }).click();
-  const other = new Literature((await newTab()).page);
-  await other.open('/literature/articles/11');
-  await other.page.getByRole('textbox', { name: 'Your note' }).fill('Another.');
-  await other.page.getByRole('button', { name: 'Save the note' }).click();
-  await other.page.getByRole('textbox', { name: 'Your note' }).fill('Half a thought');
-  await expect(other.page.getByText('The note is saved.')).toBeVisible();
-  await literature.entry(tides.title).click();
-  await expect(note).toHaveValue('Half a thought');
-  await page.reload();
-  await expect(note).toHaveValue('Half a thought');
-  await expect(page.getByText('Meanwhile')).toHaveCount(0);
 });
 
 test('a query is kept as a stream, which brings its instructions, and is run, changed and deleted', async ({

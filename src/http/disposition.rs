@@ -8,7 +8,7 @@ pub fn disposition(how: &str, name: &str) -> String {
     let plain: String = name
         .chars()
         .map(|c| {
-            if c.is_ascii() && !c.is_ascii_control() && !matches!(c, '"' | '\\') {
+            if matches!(c, ' '..='~') && !matches!(c, '"' | '\\') {
                 c
             } else {
                 '_'

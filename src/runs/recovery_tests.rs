@@ -7,7 +7,11 @@ use super::{
     tests::{hello, runs, until},
     *,
 };
-use crate::{storage::sqlite::FILE_NAME, test_log::Log};
+use crate::{
+    protocol::MessageId,
+    storage::{Start, sqlite::FILE_NAME},
+    test_log::Log,
+};
 
 /// A run that is stored as running, and that nothing drives.
 pub(super) async fn left(runs: &Runs) -> RunKey {

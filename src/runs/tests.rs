@@ -5,7 +5,7 @@ use tokio::time::timeout;
 use super::*;
 use crate::{
     hub::Hub,
-    protocol::IntentId,
+    protocol::{IntentId, MessageId, intent::SendMessage},
     providers::ModelsConfig,
     settings::Settings,
     storage::{PageSize, sqlite::Sqlite},

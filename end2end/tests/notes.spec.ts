@@ -1,0 +1,92 @@
+/** What a person writes about an article that they have saved. */
+import { Literature, expect, test } from '../support/literature.ts';
+import { tides } from '../support/pubmed.ts';
+
+/** Saves an article and opens it. */
+async function openSaved(literature: Literature): Promise<void> {
+  await literature.open();
+  await literature.search('sea');
+  await literature.save(tides.title).click();
+  await expect(literature.save(tides.title)).toHaveAttribute('aria-pressed', 'true');
+  await literature.entry(tides.title).click();
+}
+
+test('a note that is being written is lost by nothing', async ({ literature, newTab, page }) => {
+  await openSaved(literature);
+  const note = page.getByRole('textbox', { name: 'Your note' });
+  await note.fill('Half a thought');
+  const other = new Literature((await newTab()).page);
+  await other.open(new URL(page.url()).pathname);
+  await expect(other.page.getByRole('textbox', { name: 'Your note' })).toHaveValue('Half a thought');
+  await other.page.getByRole('textbox', { name: 'Your note' }).fill('Another.');
+  await other.page.getByRole('button', { name: 'Save the note' }).click();
+  await expect(page.getByText('Meanwhile it was changed elsewhere to: “Another.”')).toBeVisible();
+  await expect(note).toHaveValue('Half a thought');
+  await note.fill('Half a thought, and the other half');
+  await page.getByRole('link', { name: 'Back to the list' }).click();
+  await literature.entry(tides.title).click();
+  await expect(note).toHaveValue('Half a thought, and the other half');
+  await page.getByRole('button', { name: 'Save the note' }).click();
+  await expect(other.page.getByRole('textbox', { name: 'Your note' })).toHaveValue('Half a thought, and the other half');
+  await expect(page.getByText('Meanwhile')).toHaveCount(0);
+});
+
+test('what is written while a note is being saved goes on, and what is saved is no draft', async ({ literature, newTab, page }) => {
+  await openSaved(literature);
+  const note = page.getByRole('textbox', { name: 'Your note' });
+  const save = page.getByRole('button', { name: 'Save the note' });
+  let answer = () => {};
+  let held = Promise.resolve();
+  await page.route('**/rpc/note_article', async (route) => {
+    const response = await route.fetch();
+    await held;
+    await route.fulfill({ response });
+  });
+  const saved = async (text: string) => {
+    held = new Promise<void>((resolve) => (answer = resolve));
+    await note.fill(text);
+    await Promise.all([page.waitForRequest('**/rpc/note_article'), save.click()]);
+  };
+  await saved('One');
+  await note.fill('One, two');
+  answer();
+  await expect(page.getByText('The note is saved.')).toBeVisible();
+  await page.reload();
+  await expect(note).toHaveValue('One, two');
+  await expect(page.getByText('Meanwhile')).toHaveCount(0);
+  // Whoever leaves before the answer comes has saved it all the same.
+  await saved('Three');
+  await page.getByRole('link', { name: 'Back to the list' }).click();
+  await expect(note).toHaveCount(0);
+  const [answered] = await Promise.all([page.waitForResponse('**/rpc/note_article'), answer()]);
+  expect(answered.ok()).toBe(true);
+  const other = new Literature((await newTab()).page);
+  await other.open('/literature/articles/11');
+  await other.page.getByRole('textbox', { name: 'Your note' }).fill('Four');
+  await other.page.getByRole('button', { name: 'Save the note' }).click();
+  await expect(other.page.getByText('The note is saved.')).toBeVisible();
+  await literature.entry(tides.title).click();
+  await expect(note).toHaveValue('Four');
+  await expect(page.getByText('Meanwhile')).toHaveCount(0);
+});
+
+test('a note knows what it was begun from, whenever it is gone on with', async ({ literature, newTab, page }) => {
+  await openSaved(literature);
+  const note = page.getByRole('textbox', { name: 'Your note' });
+  await note.fill('Half a thought');
+  await page.getByRole('link', { name: 'Back to the list' }).click();
+  const other = new Literature((await newTab()).page);
+  await other.open('/literature/articles/11');
+  await other.page.getByRole('textbox', { name: 'Your note' }).fill('Another.');
+  await other.page.getByRole('button', { name: 'Save the note' }).click();
+  await other.page.getByRole('textbox', { name: 'Your note' }).fill('Half a thought');
+  await expect(other.page.getByText('The note is saved.')).toBeVisible();
+  // The other tab has heard of it as well, and keeps what it goes on from.
+  const begunFrom = () => other.page.evaluate(() => JSON.parse(localStorage.getItem('parlor-note:11') ?? '{}').of);
+  await expect.poll(begunFrom).toBe('Another.');
+  await literature.entry(tides.title).click();
+  await expect(note).toHaveValue('Half a thought');
+  await page.reload();
+  await expect(note).toHaveValue('Half a thought');
+  await expect(page.getByText('Meanwhile')).toHaveCount(0);
+});
