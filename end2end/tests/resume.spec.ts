@@ -53,6 +53,8 @@ test('a reload, a lost connection or another conversation at a hundred places le
   await chat.done();
   const text = async () => {
     await chat.answers.getByText('Show details').click();
+    // The thoughts are rendered after the browser's `toggle` event, which is a task of its own.
+    await expect(chat.answers.locator('.thinking-text')).toContainText('w11.');
     return (await chat.answers.locator('.thinking-text').innerText()) + (await chat.answers.locator('.prose').innerText());
   };
   const after = await text();
