@@ -125,6 +125,23 @@ fn another_origin_is_refused_with_every_method() {
 }
 
 #[test]
+fn own_code_loads_behind_a_proxy_that_sets_host() {
+    let theirs = ("origin", "https://chat.example");
+    let module = with_host(&[
+        theirs,
+        ("sec-fetch-site", "same-origin"),
+        ("sec-fetch-mode", "cors"),
+    ]);
+    assert!(checked_at(Method::GET, "/pkg/parlor.js", &module).is_ok());
+    for path in ["/", "/rpc/models", "/pkgs"] {
+        assert!(checked_at(Method::GET, path, &module).is_err(), "{path}");
+    }
+    let of_another = with_host(&[theirs, ("sec-fetch-site", "cross-site")]);
+    assert!(checked_at(Method::GET, "/pkg/parlor.js", &of_another).is_err());
+    assert!(checked_at(Method::GET, "/pkg/parlor.js", &with_host(&[theirs])).is_err());
+}
+
+#[test]
 fn another_site_is_refused_with_every_method() {
     for site in ["cross-site", "same-site", "", "same-origin, none", "é"] {
         for method in [Method::GET, Method::POST, Method::OPTIONS] {
