@@ -30,7 +30,7 @@ use self::{
 use crate::support::{Nothing, Parlor, SOON};
 
 const DEFAULT_SEED: u64 = 20_261_123;
-const DEFAULT_CASES: usize = 2500;
+const DEFAULT_CASES: usize = 2000;
 /// Requests after which the ids are new ones: many requests delete what they name.
 const CASES_PER_CONVERSATION: usize = 60;
 /// Failures after which there is nothing more to learn.
