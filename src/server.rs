@@ -2,7 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use axum::serve::ListenerExt;
 use futures::future::join_all;
 use leptos::prelude::LeptosOptions;
 use secrecy::SecretString;
@@ -158,20 +157,10 @@ impl Server {
                 down.cancel();
             }
         });
-        // Small frames must leave at once.
-        let listener = listener.tap_io(|connection| {
-            if let Err(error) = connection.set_nodelay(true) {
-                tracing::debug!(%error, "TCP_NODELAY");
-            }
-        });
-        // Made into routes once: otherwise every connection would get a copy of them all.
-        let routes = http::router(app).into_make_service();
-        let server = axum::serve(listener, routes).with_graceful_shutdown({
-            let down = down.clone();
-            async move { down.cancelled().await }
-        });
+        let settings = app.settings.clone();
+        let served = http::serve(listener, http::router(app), &settings, down.clone());
         tokio::select! {
-            served = server.into_future() => served?,
+            () = served => {}
             () = async { down.cancelled().await; tokio::time::sleep(CLOSING).await } => {
                 tracing::warn!("some connections did not end in time");
             }

@@ -28,11 +28,11 @@ export class Settings {
 
   /** Opens the page by its address and waits until it answers to a person: then it follows what happens. */
   async open(): Promise<void> {
-    await Promise.all([this.page.waitForRequest('**/api/events?*'), this.page.goto('/settings')]);
+    await Promise.all([this.page.waitForRequest('**/rpc/events?*'), this.page.goto('/settings')]);
   }
 
   async reload(): Promise<void> {
-    await Promise.all([this.page.waitForRequest('**/api/events?*'), this.page.reload()]);
+    await Promise.all([this.page.waitForRequest('**/rpc/events?*'), this.page.reload()]);
   }
 
   /** Makes a token and returns it. */

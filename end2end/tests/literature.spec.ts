@@ -270,7 +270,7 @@ test.describe('on a phone', () => {
     await literature.open('/literature?q=tides');
     await expect(literature.tray).toBeVisible();
     // The page follows what happens as soon as the browser has taken it over, and what was open is open then.
-    const takenOver = page.waitForRequest('**/api/events?*');
+    const takenOver = page.waitForRequest('**/rpc/events?*');
     await page.reload();
     await takenOver;
     await painted(page);

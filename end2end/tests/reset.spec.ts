@@ -58,7 +58,7 @@ test.describe('where the log is short', () => {
     await chat.message.focus();
     const scrolled = await scroller.evaluate((element) => element.scrollTop);
 
-    const retry = page.waitForRequest('**/api/events?*');
+    const retry = page.waitForRequest('**/rpc/events?*');
     line.cut();
     // What the page has last heard of.
     const cursor = Number(new URL((await retry).url()).searchParams.get('after'));

@@ -190,7 +190,7 @@ test('what is on the screen stays there until it can be loaded anew', async ({ c
   let refused = 0;
   await page.route('**/rpc/conversation?*', (route) => (refused++ < 2 ? route.abort('connectionreset') : route.continue()));
   // The log does not reach back to where the page is.
-  await page.route('**/api/events?*', (route) => route.fulfill({ contentType: 'text/event-stream', body: 'data: {"type":"reset"}\n\n' }), { times: 1 });
+  await page.route('**/rpc/events?*', (route) => route.fulfill({ contentType: 'text/event-stream', body: 'data: {"type":"reset"}\n\n' }), { times: 1 });
   await parlor.restart();
   await expect.poll(() => refused, 'it is tried again').toBeGreaterThan(1);
   await expect(page.getByText('Reconnecting…')).toBeVisible();

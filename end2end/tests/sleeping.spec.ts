@@ -25,20 +25,20 @@ test('of the hidden tabs all but one close their streams; each catches up once w
   const second = new Requests(other.page);
   await other.open(path);
   await hide(other.page);
-  await expect.poll(() => second.open('/api/events')).toBe(0);
-  expect(first.open('/api/events'), 'the first goes on').toBe(1);
+  await expect.poll(() => second.open('/rpc/events')).toBe(0);
+  expect(first.open('/rpc/events'), 'the first goes on').toBe(1);
   await upstream.open('two');
   await expect(chat.answers).toContainText('One, two');
   await expect(other.answers.locator('.prose'), 'nobody tells the other').toHaveText('One');
 
-  const [streams, snapshots] = [second.made('/api/events'), second.made('/rpc/conversation')];
+  const [streams, snapshots] = [second.made('/rpc/events'), second.made('/rpc/conversation')];
   await show(other.page);
   await expect(other.answers.locator('.prose')).toHaveText('One, two');
   await upstream.open('three');
   for (const tab of [chat, other]) await expect(tab.answers.locator('.prose')).toHaveText('One, two, three.');
-  expect(second.made('/api/events') - streams, 'one stream brought it').toBe(1);
+  expect(second.made('/rpc/events') - streams, 'one stream brought it').toBe(1);
   expect(second.made('/rpc/conversation') - snapshots, 'and no snapshot').toBe(0);
-  expect(first.made('/api/events'), 'the first has the one that it began with').toBe(1);
+  expect(first.made('/rpc/events'), 'the first has the one that it began with').toBe(1);
 });
 
 test('a tab that is opened in the background holds no stream until it is seen', async ({ chat, newTab, parlor }) => {
@@ -50,10 +50,10 @@ test('a tab that is opened in the background holds no stream until it is seen', 
   await other.open();
   await (await EventStream.chat(parlor.url, { message: 'Meanwhile' })).rest();
   await expect(chat.titles, 'the one that follows').toHaveText(['Meanwhile']);
-  expect(requests.made('/api/events')).toBe(0);
+  expect(requests.made('/rpc/events')).toBe(0);
   await show(other.page);
   await expect(other.titles).toHaveText(['Meanwhile']);
-  expect(requests.made('/api/events')).toBe(1);
+  expect(requests.made('/rpc/events')).toBe(1);
 });
 
 test('a page that the browser froze in mid-answer shows all of it when it wakes', async ({ chat, newTab, page, upstream }) => {
@@ -117,7 +117,7 @@ test('a connection that has gone dead without a word is noticed by its silence',
   await goneDead({ chat, page, line, upstream });
   const streams = new Requests(page);
   await page.clock.fastForward(30_000);
-  expect(streams.made('/api/events'), 'it may still be a pause').toBe(0);
+  expect(streams.made('/rpc/events'), 'it may still be a pause').toBe(0);
   line.mend();
   await page.clock.fastForward(11_000);
   await expect(chat.answers.locator('.prose')).toHaveText('One, two');
@@ -135,7 +135,7 @@ for (const [what, wake] of [
     await page.clock.pauseAt(new Date(Date.now() + 1000));
     await page.clock.setSystemTime(new Date(Date.now() + 3_600_000));
     line.mend();
-    const stream = page.waitForRequest('**/api/events?*');
+    const stream = page.waitForRequest('**/rpc/events?*');
     await wake(page);
     await stream;
     await page.clock.resume();

@@ -41,7 +41,7 @@ test('ten tabs and eight answers at once: nothing waits, and every tab shows all
   await idle.open();
   await hide(idle.page);
   await chat.open();
-  await expect.poll(() => requests.open('/api/events'), 'the tab that is seen, and one more').toBe(2);
+  await expect.poll(() => requests.open('/rpc/events'), 'the tab that is seen, and one more').toBe(2);
 
   // What a person does in the tab that is seen.
   await chat.begin('Stop this');
@@ -60,7 +60,7 @@ test('ten tabs and eight answers at once: nothing waits, and every tab shows all
   await fresh.open();
   await expect(fresh.titles).toHaveText(['Stopped it', ...names.toReversed()]);
   for (const tab of [...running, idle, chat, fresh]) expect(await longestWait(tab), 'what a request waited for').toBeLessThan(STUCK_MS);
-  await expect.poll(() => requests.open('/api/events')).toBe(2);
+  await expect.poll(() => requests.open('/rpc/events')).toBe(2);
 
   // Each tab, when it is seen, shows the end; and what has been seen is no news in any.
   await upstream.open('end');
@@ -80,7 +80,7 @@ test('ten tabs and eight answers at once: nothing waits, and every tab shows all
     await expect(tab.titles).toHaveText(['Stopped it', ...names.toReversed()]);
     await hide(tab.page);
   }
-  await expect.poll(() => requests.open('/api/events'), 'one of those that nobody sees').toBe(1);
+  await expect.poll(() => requests.open('/rpc/events'), 'one of those that nobody sees').toBe(1);
 });
 
 test('ten tabs that are leafed through do not get in each other’s way', async ({ chat, context, newTab }) => {
@@ -101,5 +101,5 @@ test('ten tabs that are leafed through do not get in each other’s way', async 
   await chat.begin('Hello');
   await chat.done();
   expect(await longestWait(chat)).toBeLessThan(STUCK_MS);
-  await expect.poll(() => requests.open('/api/events')).toBeLessThanOrEqual(2);
+  await expect.poll(() => requests.open('/rpc/events')).toBeLessThanOrEqual(2);
 });

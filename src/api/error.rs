@@ -7,6 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use super::codec::Answer;
 
+/// The longest message of an error. It has words for a person, and some repeat what was sent.
+const MAX_MESSAGE_BYTES: usize = 8 << 10;
+
+/// How much of what was sent, or of another's words, an error repeats.
+const MAX_EXCERPT_BYTES: usize = 500;
+
+/// The beginning of a text, for an error that says what it was.
+pub fn excerpt(text: &str) -> String {
+    let end = text.floor_char_boundary(MAX_EXCERPT_BYTES);
+    let more = if end < text.len() { "…" } else { "" };
+    [&text[..end], more].concat()
+}
+
 /// Says what happened, what was kept and what to do next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
@@ -29,6 +42,8 @@ pub enum ErrorCode {
     NotFound,
     /// 405: this address takes another method.
     WrongMethod,
+    /// 408: the request's body came too slowly.
+    RequestTimeout,
     /// 409: a run is at work on this conversation already.
     RunActive,
     /// 409: this answer has come to its end, or the conversation has gone on since.
@@ -66,6 +81,7 @@ impl ErrorCode {
             Self::Forbidden => 403,
             Self::NotFound => 404,
             Self::WrongMethod => 405,
+            Self::RequestTimeout => 408,
             Self::RunActive | Self::NotContinuable | Self::IntentReused | Self::ActionSpent => 409,
             Self::TooLarge => 413,
             Self::UnsupportedMediaType => 415,
@@ -83,6 +99,7 @@ impl ErrorCode {
             Self::Forbidden => "forbidden",
             Self::NotFound => "not_found",
             Self::WrongMethod => "wrong_method",
+            Self::RequestTimeout => "request_timeout",
             Self::RunActive => "run_active",
             Self::NotContinuable => "not_continuable",
             Self::IntentReused => "intent_reused",
@@ -101,12 +118,14 @@ impl ErrorCode {
 }
 
 impl ApiError {
-    /// An error with a code and words for the person.
+    /// An error with a code and words for the person. A message that is longer than anybody reads is cut.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
+        let mut message = message.into();
+        if message.len() > MAX_MESSAGE_BYTES {
+            message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));
+            message.push('…');
         }
+        Self { code, message }
     }
 
     /// No answer came. That says nothing about whether the request did.
@@ -122,7 +141,12 @@ impl ApiError {
     pub fn unreadable(cause: impl fmt::Display) -> Self {
         Self::new(
             ErrorCode::BadRequest,
-            format!("What was sent could not be read ({cause}). If this is Parlor's own page, reload it."),
+            [
+                "What was sent could not be read (",
+                &excerpt(&cause.to_string()),
+                "). If this is Parlor's own page, reload it.",
+            ]
+            .concat(),
         )
     }
 }
@@ -135,7 +159,7 @@ impl FromServerFnError for ApiError {
             ServerFnErrorErr::Request(_) => Self::unreachable(),
             ServerFnErrorErr::Args(cause) | ServerFnErrorErr::MissingArg(cause) => Self::new(
                 ErrorCode::BadRequest,
-                format!("The request could not be read: {cause}."),
+                ["The request could not be read: ", &excerpt(&cause), "."].concat(),
             ),
             // The server could not read a request, or the page an answer.
             ServerFnErrorErr::Deserialization(cause) => Self::unreadable(cause),

@@ -1,7 +1,7 @@
 //! A log as server-sent events: the `id:` of each frame is its event's position, so that `Last-Event-ID`
 //! works for any client. Heartbeats and `reset` have none.
 
-use std::{collections::HashMap, time::Duration};
+use std::{borrow::Cow, collections::HashMap, time::Duration};
 
 use axum::{
     body::{Body, Bytes},
@@ -19,6 +19,7 @@ use super::{
     tokens::{Access, Ended},
 };
 use crate::{
+    api::error::excerpt,
     hub::{Followed, Follower, Topic},
     protocol::{Notice, Position, sse},
     storage::LoggedEvent,
@@ -27,7 +28,7 @@ use crate::{
 /// How much may be joined into one write when several events are there already.
 const CHUNK: usize = 32 << 10;
 
-/// `GET /api/events?after=N`: everything that happens to the user after a position. Without one, what
+/// `GET /api/events?after=N`, and `/rpc/events` for the page: everything that happens to the user after a position. Without one, what
 /// happens from now on.
 pub async fn of_user(
     caller: Caller,
@@ -51,9 +52,15 @@ pub async fn of_user(
 
 /// The position after which a client wants to go on: `?after=N`, or the standard's `Last-Event-ID`.
 pub fn position(query: &HashMap<String, String>, headers: &HeaderMap) -> Result<Option<Position>, Problem> {
-    let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    let mut values = headers.get_all("last-event-id").iter();
+    let header = values
+        .next()
+        .map(|value| String::from_utf8_lossy(value.as_bytes()));
+    if values.next().is_some() {
+        return Err(bad_request("The request has more than one Last-Event-ID."));
+    }
     // A reconnecting EventSource repeats the first address, but its header is newer.
-    let Some(value) = header.or_else(|| query.get("after").map(String::as_str)) else {
+    let Some(value) = header.or_else(|| query.get("after").map(Cow::from)) else {
         return Ok(None);
     };
     value
@@ -61,7 +68,8 @@ pub fn position(query: &HashMap<String, String>, headers: &HeaderMap) -> Result<
         .map(|position| Some(Position(position)))
         .map_err(|_| {
             bad_request(format!(
-                "A position in the log is a whole number, such as after=0; this is “{value}”."
+                "A position in the log is a whole number, such as after=0; this is “{}”.",
+                excerpt(&value)
             ))
         })
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AppState, Caller, caller::fingerprint, turns};
 use crate::{
-    api::{ApiError, ErrorCode},
+    api::{ApiError, ErrorCode, error::excerpt},
     assets::Manifest,
     protocol::{ConversationId, IntentId, Interaction, MessageId, chat::ModelInfo, intent::SendMessage},
 };
@@ -88,7 +88,7 @@ fn unreadable(rejection: &FormRejection) -> ApiError {
                        back, where your browser still has it, and make it shorter.";
         return ApiError::new(ErrorCode::TooLarge, message);
     }
-    ApiError::new(ErrorCode::BadRequest, rejection.body_text())
+    ApiError::new(ErrorCode::BadRequest, excerpt(&rejection.body_text()))
 }
 
 /// A small page that says what happened, keeps the text, and offers to send it again, perhaps to one of these models.

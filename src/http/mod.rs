@@ -26,6 +26,7 @@ mod attachment;
 mod batch;
 mod caller;
 mod chat_stream;
+mod connections;
 mod conversations;
 mod cors;
 mod diagnostics;
@@ -36,19 +37,23 @@ mod interaction;
 mod literature;
 mod messages;
 pub mod openapi;
+mod origin;
 mod page;
 mod panel;
 mod parameters;
 mod payload;
 pub mod personal;
 mod problem;
-mod rpc_errors;
+mod refusal;
+mod rpc;
 mod security;
 mod tokens;
 mod turns;
+mod upload;
 
 pub use self::{
     caller::{Caller, caller, fingerprint},
+    connections::serve,
     diagnostics::view as diagnostics_view,
     literature::open as open_literature,
     messages::list as model_list,
@@ -143,13 +148,16 @@ pub fn router(app: AppState) -> Router {
         .fold(Router::new(), |router, (path, methods)| {
             router.route(path, methods)
         })
-        .route("/api", any(problem::unknown_route))
-        .route("/api/", any(problem::unknown_route))
-        .route("/api/{*unknown}", any(problem::unknown_route))
-        .method_not_allowed_fallback(problem::wrong_method)
+        .route("/api", any(refusal::unknown_address))
+        .route("/api/", any(refusal::unknown_address))
+        .route("/api/{*unknown}", any(refusal::unknown_address))
+        .route("/v1", any(refusal::unknown_address))
+        .route("/v1/", any(refusal::unknown_address))
+        .route("/v1/{*unknown}", any(refusal::unknown_address))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/send", post(form::send))
         .merge(page)
+        .method_not_allowed_fallback(refusal::wrong_method)
         .layer(DefaultBodyLimit::max(app.settings.limits.request_bytes))
         .layer(compression)
         .layer(middleware::from_fn_with_state(app.clone(), security::guard))

@@ -4,7 +4,7 @@ use axum::{
     Router,
     http::{HeaderValue, StatusCode, header, request::Parts},
     middleware,
-    routing::any,
+    routing::{any, get},
 };
 use leptos::{nonce::use_nonce, prelude::*};
 use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions};
@@ -12,7 +12,7 @@ use leptos_meta::MetaTags;
 use leptos_router::{Method, SsrMode};
 use tower_http::limit::RequestBodyLimitLayer;
 
-use super::{AppState, rpc_errors};
+use super::{AppState, attachment, event_stream, panel, rpc};
 use crate::{
     assets::{self, Manifest, dev_reload},
     ui::Root,
@@ -33,10 +33,20 @@ pub fn routes(app: &AppState) -> Router<AppState> {
     };
     Router::new()
         .leptos_routes_with_context(app, pages, context, shell)
+        // The page's own ways to what the API has as well. An `Authorization` that a proxy's password has browsers send is
+        // refused there, and not looked at here.
+        .route("/rpc/events", get(event_stream::of_user))
+        .route("/rpc/attachments/{attachment_id}", get(attachment::get))
+        .route(
+            "/rpc/conversations/{conversation_id}/payloads/{payload_id}/file",
+            get(panel::file),
+        )
+        .route("/rpc", any(|| async { StatusCode::NOT_FOUND }))
+        .route("/rpc/", any(|| async { StatusCode::NOT_FOUND }))
         .route("/rpc/{*unknown}", any(|| async { StatusCode::NOT_FOUND }))
         // Server functions read their bodies themselves, past the limit of the other handlers.
         .layer(RequestBodyLimitLayer::new(app.settings.limits.request_bytes))
-        .layer(middleware::from_fn(rpc_errors::complete))
+        .layer(middleware::from_fn(rpc::surround))
         .merge(assets::router())
 }
 

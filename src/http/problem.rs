@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::caller::not_found;
 use crate::{
-    api::{ApiError, ErrorCode},
+    api::{ApiError, ErrorCode, error::excerpt},
     protocol::{ConversationId, MessageId},
 };
 
@@ -40,9 +40,12 @@ impl<E: Into<ApiError>> From<E> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let ApiError { code, message } = self.0;
+        let ApiError { code, message } = &self.0;
         let status = StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        respond(status, code.as_str(), &message, &NoMore {})
+        let mut response = respond(status, code.as_str(), message, &NoMore {});
+        // Under `/rpc`, errors have another form.
+        response.extensions_mut().insert(self.0);
+        response
     }
 }
 
@@ -98,7 +101,7 @@ pub fn bad_request(message: impl Into<String>) -> Problem {
 
 impl From<QueryRejection> for ApiError {
     fn from(rejection: QueryRejection) -> Self {
-        Self::new(ErrorCode::BadRequest, rejection.body_text())
+        Self::new(ErrorCode::BadRequest, excerpt(&rejection.body_text()))
     }
 }
 
@@ -110,16 +113,9 @@ impl From<JsonRejection> for ApiError {
                 ErrorCode::UnsupportedMediaType,
                 "The request's body has to be JSON, with Content-Type: application/json. Nothing was changed.",
             ),
-            _ => Self::new(ErrorCode::BadRequest, rejection.body_text()),
+            _ => Self::new(ErrorCode::BadRequest, excerpt(&rejection.body_text())),
         }
     }
-}
-
-pub async fn wrong_method() -> Problem {
-    Problem(ApiError::new(
-        ErrorCode::WrongMethod,
-        "This address takes another method; the header Allow says which.",
-    ))
 }
 
 /// The message (or run) that an address names.
@@ -144,11 +140,4 @@ pub fn within_conversation(
 pub fn id<T: FromStr>(path: Result<Path<String>, PathRejection>) -> Result<T, Problem> {
     let id = path.ok().and_then(|Path(id)| id.parse().ok());
     id.ok_or_else(|| Problem(not_found()))
-}
-
-pub async fn unknown_route() -> Problem {
-    Problem(ApiError::new(
-        ErrorCode::NotFound,
-        "There is no such address in Parlor's API.",
-    ))
 }

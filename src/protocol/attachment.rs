@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AttachmentId, flat::Fields};
 
-/// A file as messages know it. What is in it is loaded from `/api/attachments/{id}`.
+/// A file as messages know it. What is in it is loaded from `/api/attachments/{id}`, by the page from [`Attachment::address`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct Attachment {
@@ -39,8 +39,8 @@ impl Shown {
 }
 
 impl Attachment {
-    /// Where it is.
+    /// Where the page has it from.
     pub fn address(&self) -> String {
-        ["/api/attachments/", &self.id.to_string()].concat()
+        ["/rpc/attachments/", &self.id.to_string()].concat()
     }
 }

@@ -41,6 +41,9 @@ const LONGEST_SPAN: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
 /// cut because of a mistake.
 pub const WINDOWS: RangeInclusive<usize> = 256..=1_000_000_000;
 
+/// The speeds that can be asked of an upload, in bytes per second.
+const UPLOAD_SPEEDS: RangeInclusive<usize> = 1..=1_000_000_000;
+
 /// More often than this a model would ask for tools only because it goes round in circles.
 const MOST_ITERATIONS: usize = 1000;
 
@@ -73,6 +76,8 @@ pub struct Server {
     pub addr: SocketAddr,
     /// The one folder with everything in it.
     pub data: PathBuf,
+    /// Names under which a proxy offers Parlor, as browsers show them: `host`, or `host:port`. Compared whole.
+    pub allowed_hosts: Vec<String>,
 }
 
 /// Which models are offered.
@@ -169,6 +174,8 @@ pub struct Limits {
     pub title_characters: usize,
     /// A request's body.
     pub request_bytes: usize,
+    /// The least average speed of a request's body, once it has taken `timeouts.request_body_seconds`.
+    pub request_bytes_per_second: usize,
     /// One event of a model's stream.
     pub model_event_bytes: usize,
     /// What one answer may come to, its thinking included.
@@ -217,6 +224,10 @@ pub struct Timeouts {
     pub heartbeat_seconds: f64,
     /// For MCP servers that have not said yet which tools they have, before an answer is begun without them.
     pub mcp_start_seconds: f64,
+    /// For the head of a request, from its first byte or from the end of the request before: how long an idle connection lasts.
+    pub request_head_seconds: f64,
+    /// Between two pieces of a request's body.
+    pub request_body_seconds: f64,
     /// For runs to end when the server is asked to stop.
     pub shutdown_seconds: f64,
     /// For an answer to whoever asked for all of it at once; then they are told where to find it.
@@ -241,6 +252,7 @@ impl Default for Server {
         Self {
             addr: SocketAddr::from(([127, 0, 0, 1], 8080)),
             data: "data".into(),
+            allowed_hosts: Vec::new(),
         }
     }
 }
@@ -279,6 +291,7 @@ impl Default for Limits {
             message_bytes: 512 << 10,
             title_characters: 200,
             request_bytes: 2 << 20,
+            request_bytes_per_second: 100,
             model_event_bytes: 1 << 20,
             answer_bytes: 8 << 20,
             payload_bytes: 1 << 20,
@@ -307,6 +320,8 @@ impl Default for Timeouts {
             run_seconds: 3600.0,
             heartbeat_seconds: 10.0,
             mcp_start_seconds: 5.0,
+            request_head_seconds: 30.0,
+            request_body_seconds: 30.0,
             shutdown_seconds: 5.0,
             batch_seconds: 300.0,
             // Who waits for less still looks.

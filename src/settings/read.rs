@@ -9,9 +9,11 @@ use std::{
     time::Duration,
 };
 
+use http::uri::Authority;
+
 use super::{
     BadHost, DEFAULT_FILE, Dialect, ENVIRONMENT_ENDPOINT, Endpoint, LONGEST_SPAN, MOST_ITERATIONS, Secret,
-    Settings, WINDOWS,
+    Settings, UPLOAD_SPEEDS, WINDOWS,
 };
 
 /// What the command line says, which wins over all else.
@@ -44,6 +46,11 @@ pub enum SettingsError {
          address such as 127.0.0.1:8080 (setting server.addr, PARLOR_ADDR, --addr)"
     )]
     NotLoopback(SocketAddr),
+    #[error(
+        "the setting server.allowed_hosts names “{0}”, which is neither a host nor host:port, such as parlor.example or \
+         parlor.example:8443"
+    )]
+    NotAHost(String),
     #[error("two endpoints have the name “{0}”: the names make the models' ids, so give each its own")]
     SameName(String),
     #[error("two MCP servers have the name “{0}”: the names begin the tools' names, so give each its own")]
@@ -165,6 +172,14 @@ impl Settings {
             ("timeouts.run_seconds", self.timeouts.run_seconds),
             ("timeouts.heartbeat_seconds", self.timeouts.heartbeat_seconds),
             ("timeouts.mcp_start_seconds", self.timeouts.mcp_start_seconds),
+            (
+                "timeouts.request_head_seconds",
+                self.timeouts.request_head_seconds,
+            ),
+            (
+                "timeouts.request_body_seconds",
+                self.timeouts.request_body_seconds,
+            ),
             ("timeouts.shutdown_seconds", self.timeouts.shutdown_seconds),
             ("timeouts.batch_seconds", self.timeouts.batch_seconds),
             ("timeouts.long_answer_seconds", self.timeouts.long_answer_seconds),
@@ -196,6 +211,15 @@ impl Settings {
             self.agent.max_iterations,
             0..=MOST_ITERATIONS,
         )?;
+        in_range(
+            "limits.request_bytes_per_second",
+            self.limits.request_bytes_per_second,
+            UPLOAD_SPEEDS,
+        )?;
+        let hosts = &self.server.allowed_hosts;
+        if let Some(host) = hosts.iter().find(|host| !is_host(host)) {
+            return Err(SettingsError::NotAHost(host.clone()));
+        }
         self.history.check()?;
         self.tools.check()
     }
@@ -211,6 +235,11 @@ fn in_range(name: &'static str, value: usize, range: RangeInclusive<usize>) -> R
         least: *range.start(),
         most: *range.end(),
     })
+}
+
+/// Whether a text is what a browser shows as the host of an address.
+fn is_host(text: &str) -> bool {
+    text.parse::<Authority>().is_ok() && !text.contains('@')
 }
 
 fn said_twice<'a>(names: impl Iterator<Item = &'a String>) -> Option<&'a String> {

@@ -33,7 +33,8 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
         server,
         Server {
             addr: "[::1]:2".parse().unwrap(),
-            data: "two".into()
+            data: "two".into(),
+            ..Server::default()
         }
     );
     let overrides = Overrides {
@@ -48,7 +49,8 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
         server,
         Server {
             addr: "127.0.0.1:3".parse().unwrap(),
-            data: "three".into()
+            data: "three".into(),
+            ..Server::default()
         }
     );
 }
@@ -125,6 +127,10 @@ fn what_can_not_be_used_is_named() {
             "two endpoints have the name “a”",
         ),
         ("[tools.web_search]\nprovider = 'searxng'", "no url"),
+        (
+            "[server]\nallowed_hosts = ['parlor.lan', 'http://parlor.lan']",
+            "server.allowed_hosts names “http://parlor.lan”",
+        ),
         (
             "[tools.fetch_webpage]\nallowed_hosts = ['wiki', 'http://wiki']",
             "tools.fetch_webpage.allowed_hosts: \"http://wiki\" is neither",
@@ -312,6 +318,10 @@ fn a_number_that_can_not_be_is_refused_at_the_start() {
         (
             "[agent]\nmax_iterations = 1001\n".into(),
             "the setting agent.max_iterations is 1001; it must be from 0 to 1000",
+        ),
+        (
+            "[limits]\nrequest_bytes_per_second = 0\n".into(),
+            "the setting limits.request_bytes_per_second is 0; it must be from 1 to 1000000000",
         ),
     ] {
         assert_eq!(read(&file, &[]).unwrap_err().to_string(), words);

@@ -2,7 +2,8 @@
 
 use std::{fs, path::Path, process::Stdio, time::Duration};
 
-use serde_json::json;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
 use tokio::{
     net::{TcpListener, TcpStream},
     process::{Child, Command},
@@ -20,6 +21,11 @@ struct Nginx {
 
 impl Nginx {
     async fn start(folder: &Path, parlor: &str) -> Self {
+        Self::start_with(folder, parlor, "").await
+    }
+
+    /// The same, with more in its settings of the server.
+    async fn start_with(folder: &Path, parlor: &str, more: &str) -> Self {
         let port = TcpListener::bind("127.0.0.1:0")
             .await
             .unwrap()
@@ -33,7 +39,7 @@ impl Nginx {
         let config = format!(
             "daemon off; master_process off; pid {place}/pid; error_log {place}/error.log; events {{}}\n\
              http {{ access_log off; {temp}\n\
-             server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass {parlor}; }} }} }}"
+             server {{ listen 127.0.0.1:{port}; {more} location / {{ proxy_pass {parlor}; }} }} }}"
         );
         fs::write(folder.join("nginx.conf"), config).unwrap();
         let path = format!(
@@ -108,4 +114,74 @@ async fn nothing_is_held_back_by_nginx() {
         "they were gathered"
     );
     parlor.url = behind;
+}
+
+#[tokio::test]
+async fn the_page_works_behind_a_password() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let parlor = Parlor::start(&folder.path().join("data"), &upstream).await;
+    fs::write(folder.path().join("users"), "ann:{PLAIN}secret\n").unwrap();
+    let password = "auth_basic \"Parlor\"; auth_basic_user_file users;";
+    let nginx = Nginx::start_with(folder.path(), &parlor.url, password).await;
+    let get = async |path: &str, name: &str| {
+        let request = parlor.client.get(format!("{}{path}", nginx.url));
+        request.basic_auth(name, Some("secret")).send().await.unwrap()
+    };
+    assert_eq!(get("/", "bob").await.status(), 401, "nginx asks for it");
+    for path in ["/", "/rpc/events", "/rpc/models"] {
+        assert_eq!(get(path, "ann").await.status(), 200, "{path}");
+    }
+    let beat = get("/rpc/events", "ann").await.chunk().await.unwrap().unwrap();
+    assert_eq!(&beat[..], b": heartbeat\n\n");
+    let nothing = uuid::Uuid::now_v7();
+    for path in [
+        format!("/rpc/attachments/{nothing}"),
+        format!("/rpc/conversations/{nothing}/payloads/1/file"),
+    ] {
+        let response = get(&path, "ann").await;
+        assert_eq!(response.headers()["content-type"], "application/json", "{path}");
+        let (status, error): (_, Value) = (response.status(), response.json().await.unwrap());
+        assert_eq!(
+            (status, &error["code"]),
+            (StatusCode::NOT_FOUND, &json!("not_found"))
+        );
+    }
+    // What is not a token is refused where tokens are taken.
+    for path in ["/api/events", "/api/models"] {
+        assert_eq!(get(path, "ann").await.status(), 401, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_of_a_proxy_is_refused_until_it_is_allowed() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let allow = |names: &[&str]| {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        move |settings: &mut parlor::settings::Settings| settings.server.allowed_hosts = names
+    };
+    let stranger = Parlor::start_with(&folder.path().join("1"), &upstream, |_| {}).await;
+    let known = Parlor::start_with(&folder.path().join("2"), &upstream, allow(&["chat.example"])).await;
+    // Once with the Host that nginx sets by itself, once with the browser's.
+    for more in ["", "proxy_set_header Host $http_host;"] {
+        for (parlor, is_allowed) in [(&stranger, false), (&known, true)] {
+            let place = tempfile::tempdir().unwrap();
+            let nginx = Nginx::start_with(place.path(), &parlor.url, more).await;
+            let ask = parlor.client.post(format!("{}/rpc/conversations", nginx.url));
+            let ask = ask
+                .header("host", "chat.example")
+                .header("origin", "https://chat.example");
+            let response = ask.json(&json!({ "before": null })).send().await.unwrap();
+            let (status, answer): (_, Value) = (response.status(), response.json().await.unwrap());
+            if is_allowed {
+                assert_eq!(status, 200, "{answer}");
+                continue;
+            }
+            assert_eq!((status.as_u16(), &answer["code"]), (403, &json!("forbidden")));
+            let message = answer["message"].as_str().unwrap();
+            let advice = "add \"chat.example\" to the setting server.allowed_hosts";
+            assert!(message.contains(advice), "{message}");
+        }
+    }
 }

@@ -130,7 +130,7 @@ impl Live {
             follow.number += 1;
             follow.decoder = Some(sse::Decoder::new(LONGEST_FRAME));
             let number = follow.number;
-            let mut url = String::from("/api/events?after=");
+            let mut url = String::from("/rpc/events?after=");
             url.push_str(&cursor.0.to_string());
             // The old stream is closed before there is a new one.
             follow.stream = None;

@@ -54,7 +54,7 @@ enum State {
 fn payload(panel: Panel, shown: Shown) -> AnyView {
     let handler = handlers::of(&use_page(), &shown.payload.kind);
     let file = [
-        "/api/conversations/",
+        "/rpc/conversations/",
         &shown.conversation_id.to_string(),
         "/payloads/",
         &shown.payload.payload_id,

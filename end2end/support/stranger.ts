@@ -1,0 +1,152 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** A site of somebody else: an empty page at every address, on two names of this machine and on one that leads here. */
+export class Stranger {
+  private constructor(
+    private readonly server: Server,
+    private readonly port: number,
+  ) {}
+
+  static async start(): Promise<Stranger> {
+    const server = createServer((request, response) => {
+      const to = new URL(request.url ?? '/', 'http://localhost').searchParams.get('to');
+      const script = to ? `<script>onload = () => setTimeout(() => location.assign(${JSON.stringify(to)}))</script>` : '';
+      response.writeHead(200, { 'content-type': 'text/html' }).end(`<!DOCTYPE html><title>Stranger</title><body>${script}</body>`);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new Stranger(server, (server.address() as AddressInfo).port);
+  }
+
+  at(host: string): string {
+    return `http://${host}:${this.port}/`;
+  }
+
+  /** A page whose script leads elsewhere. (What a test evaluates in a page counts as done by a person.) */
+  leadingTo(address: string): string {
+    return `${this.at('localhost')}?to=${encodeURIComponent(address)}`;
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    this.server.closeAllConnections();
+    await closed;
+  }
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The addresses of all server functions, as the source has them. */
+export function functions(): string[] {
+  const sources = readdirSync(`${root}src/api`).map((name) => readFileSync(`${root}src/api/${name}`, 'utf8'));
+  return sources.flatMap((source) => [...source.matchAll(/prefix = "(\/rpc)", endpoint = "(\w+)"/g)].map(([, prefix, name]) => `${prefix}/${name}`));
+}
+
+/** The addresses of the public contract. */
+export function contract(): string[] {
+  return Object.keys(JSON.parse(readFileSync(`${root}docs/openapi.json`, 'utf8')).paths);
+}
+
+/** What a page of another site tries. `urls` are addresses of Parlor, `bodies` are what its own page would send. */
+export type Attempt = { urls: string[]; bodies: string[] };
+
+/** Everything by which a page can have its browser send a request. Returns what it could read: nothing, if all is well. */
+export async function attack({ urls, bodies }: Attempt): Promise<string[]> {
+  const read: string[] = [];
+  // Some elements never say that they could not load.
+  const patience = 1000;
+  const settled = (url: string, what: string, element: HTMLElement & { src?: string; data?: string; href?: string }, field: 'src' | 'data' | 'href') =>
+    new Promise<void>((resolve) => {
+      const over = () => resolve();
+      element.addEventListener('error', over);
+      element.addEventListener('load', () => {
+        // Frames and the like load an error page as well; an image that loads has told something.
+        if (what === 'img') read.push(`${what} ${url}`);
+        resolve();
+      });
+      setTimeout(over, patience);
+      element[field] = url;
+      document.body.append(element);
+    });
+  const make = <K extends keyof HTMLElementTagNameMap>(name: K, more: Record<string, string> = {}) => {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(more)) element.setAttribute(key, value);
+    return element;
+  };
+  const asked = async (url: string, what: string, init: RequestInit) => {
+    try {
+      const response = await fetch(url, { credentials: 'include', signal: AbortSignal.timeout(patience), ...init });
+      if (response.type !== 'opaque' && response.type !== 'opaqueredirect') read.push(`${what} ${url}: ${response.status}`);
+    } catch {
+      // As it should be.
+    }
+  };
+  const socket = (url: string) =>
+    new Promise<void>((resolve) => {
+      const socket = new WebSocket(url.replace('http', 'ws'));
+      socket.onopen = () => (read.push(`WebSocket ${url}`), resolve());
+      socket.onerror = () => resolve();
+    });
+  const source = (url: string) =>
+    new Promise<void>((resolve) => {
+      const events = new EventSource(url, { withCredentials: true });
+      events.onopen = () => read.push(`EventSource ${url}`);
+      events.onerror = () => (events.close(), resolve());
+      setTimeout(() => (events.close(), resolve()), patience);
+    });
+  const form = (url: string, method: string, enctype: string, body: string) =>
+    new Promise<void>((resolve) => {
+      const name = `frame-${Math.random()}`;
+      const frame = make('iframe', { name });
+      const form = make('form', { action: url, method, enctype, target: name });
+      // With text/plain this is the JSON itself.
+      form.append(make('input', { name: body.slice(0, -1) + ',"x":"', value: '"}' }));
+      document.body.append(frame, form);
+      frame.addEventListener('load', () => resolve());
+      setTimeout(resolve, patience);
+      form.submit();
+    });
+  const plain = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'];
+  const each = async (url: string) => {
+    await Promise.all([
+      asked(url, 'no-cors', { mode: 'no-cors' }),
+      asked(url, 'cors', { mode: 'cors' }),
+      asked(url, 'HEAD', { mode: 'no-cors', method: 'HEAD' }),
+      asked(url, 'keepalive', { mode: 'no-cors', keepalive: true }),
+      socket(url),
+      source(url),
+      settled(url, 'img', make('img'), 'src'),
+      settled(url, 'script', make('script'), 'src'),
+      settled(url, 'stylesheet', make('link', { rel: 'stylesheet' }), 'href'),
+      settled(url, 'prefetch', make('link', { rel: 'prefetch' }), 'href'),
+      settled(url, 'preload', make('link', { rel: 'preload', as: 'image' }), 'href'),
+      settled(url, 'modulepreload', make('link', { rel: 'modulepreload' }), 'href'),
+      settled(url, 'iframe', make('iframe'), 'src'),
+      settled(url, 'embed', make('embed'), 'src'),
+      settled(url, 'object', make('object'), 'data'),
+      settled(url, 'audio', make('audio', { preload: 'auto', crossorigin: '' }), 'src'),
+      form(url, 'get', plain[0]!, '{}'),
+    ]);
+    for (const body of bodies) {
+      await Promise.all([
+        ...plain.map((kind) => asked(url, `POST ${kind}`, { mode: 'no-cors', method: 'POST', body, headers: { 'content-type': kind } })),
+        ...plain.map((kind) => form(url, 'post', kind, body)),
+        asked(url, 'POST of bytes', { mode: 'no-cors', method: 'POST', body: new Blob([body]) }),
+        asked(url, 'POST of JSON', { method: 'POST', body, headers: { 'content-type': 'application/json' } }),
+        ...['PUT', 'PATCH', 'DELETE'].map((method) => asked(url, method, { method, body })),
+      ]);
+      navigator.sendBeacon(url, body);
+      navigator.sendBeacon(url, new Blob([body], { type: 'application/json' }));
+    }
+    document.body.replaceChildren();
+  };
+  // One address after the other in a few lines: a browser has few connections to a host.
+  const queue = [...urls];
+  const line = async () => {
+    for (let url = queue.shift(); url; url = queue.shift()) await each(url);
+  };
+  await Promise.all(Array.from({ length: 8 }, line));
+  return read;
+}

@@ -1,0 +1,122 @@
+/**
+ * Pages of other sites in the same browser: whatever they try, nothing changes, nobody else is asked, and nothing can be read.
+ * `localhost` is another site than 127.0.0.1, another port only another origin, and the third name one that resolves to loopback.
+ */
+import { randomUUID } from 'node:crypto';
+import { request as http } from 'node:http';
+import config from '../playwright.config.ts';
+import { EventStream } from '../support/events.ts';
+import { placeArticles, pubmed } from '../support/pubmed.ts';
+import { attack, contract, functions, Stranger } from '../support/stranger.ts';
+import { expect, test } from '../support/test.ts';
+import { Parlor } from '../support/parlor.ts';
+import type { Upstream } from '../support/upstream.ts';
+
+const launch = config.use!.launchOptions!;
+const rebound = 'rebound.example';
+test.use({ launchOptions: { ...launch, args: [...launch.args!, `--host-resolver-rules=MAP ${rebound} 127.0.0.1`] } });
+
+const query = 'query=tides&sort=date&page=1&pmid=11&address=%2Fliterature%3Fq%3Dtides&q=tides&article=11&after=0';
+
+/** A Parlor with a conversation, at a PubMed. */
+async function furnished(upstream: Upstream) {
+  await placeArticles(upstream);
+  await upstream.script({ steps: [{ text: 'Said.' }] });
+  const model = { OPENAI_BASE_URL: upstream.baseUrl, OPENAI_API_KEY: 'sk-test' };
+  const parlor = await Parlor.start(model, pubmed(upstream));
+  const turn = await EventStream.chat(parlor.url, { message: 'Say it' });
+  const { conversation_id, message_id, user_message_id } = await turn.until('user_message_saved');
+  const head = (await turn.rest()).at(-1)!.position;
+  const fill = (path: string) =>
+    path.replace('{conversation_id}', conversation_id).replace('{message_id}', message_id).replace(/\{\w+\}/, randomUUID());
+  const ids = `conversation_id=${conversation_id}&message_id=${message_id}&before=${message_id}&payload_id=1`;
+  const paths = [...functions(), ...contract().map(fill), '/rpc/events', '/send', '/literature', `/c/${conversation_id}`, '/v1/models', '/healthz'];
+  const urls = paths.map((path) => `${parlor.url}${path}?${ids}&${query}`);
+  const named = { intent_id: randomUUID(), conversation_id, message_id, user_message_id: randomUUID(), text: 'Forged', model: null, verdict: 'accepted', payload_id: '1', parameters: { temperature: '1' } };
+  // What any function takes: those that it does not know are passed over.
+  const body = {
+    ...named, intent: named, message: 'Forged', title: 'Forged', pmid: '11', note: 'Forged', saved_at: null, name: 'Forged', days: null,
+    text: 'Forged', through: user_message_id, stream: { id: randomUUID(), name: 'Forged', query: 'forged', instructions: '' },
+    memory: { id: randomUUID(), text: 'Forged', created_at: 1 }, before: null, address: '/literature?q=forged', query: 'forged', sort: 'date', page: 1,
+  };
+  return { parlor, conversation_id, head, urls, bodies: [JSON.stringify(body)] };
+}
+
+/** What the servers behind Parlor were asked so far. */
+async function outgoing(upstream: Upstream): Promise<string[]> {
+  const requests: { path: string }[] = await (await fetch(`${upstream.url}/control/requests`)).json();
+  return requests.map(({ path }) => path);
+}
+
+test('pages of other sites change, ask and read nothing', async ({ page, upstream, browserLog }) => {
+  browserLog.allow(/./);
+  test.slow();
+  const { parlor, conversation_id, head, urls, bodies } = await furnished(upstream);
+  expect(urls.length, 'all functions and addresses').toBeGreaterThan(55);
+  const log = await EventStream.everything(parlor.url, head);
+  // Whatever Parlor asks by itself has been asked.
+  await expect.poll(async () => (await outgoing(upstream)).length).toBeGreaterThan(0);
+  const before = await outgoing(upstream);
+  const stranger = await Stranger.start();
+  for (const host of ['localhost', '127.0.0.1']) {
+    await page.goto(stranger.at(host));
+    expect(await page.evaluate(attack, { urls, bodies }), host).toEqual([]);
+  }
+  expect(await outgoing(upstream)).toEqual(before);
+  // The next thing that happens is what the person does.
+  const renamed = await fetch(`${parlor.url}/api/conversations/${conversation_id}`, {
+    method: 'PATCH', headers: { 'content-type': 'application/json' }, body: '{"title":"By the person"}',
+  });
+  expect(renamed.status).toBe(200);
+  expect(await log.next()).toMatchObject({ type: 'conversation_renamed', title: 'By the person' });
+  log.close();
+  await stranger.close();
+  await parlor.dispose();
+});
+
+test('pages of other sites lead to a search by a click only', async ({ page, upstream, browserLog }) => {
+  browserLog.allow(/403 \(Forbidden\)/);
+  const { parlor } = await furnished(upstream);
+  const search = `${parlor.url}/literature?q=tides`;
+  const stranger = await Stranger.start();
+  const asked = async () => (await outgoing(upstream)).filter((path) => path.startsWith('/eutils'));
+
+  await page.goto(stranger.leadingTo(search));
+  await expect(page.getByRole('heading', { name: 'Open this search?' })).toBeVisible();
+  for (const path of ['/rpc/search_articles?query=tides&sort=date&page=1', '/api/models']) {
+    await page.goto(stranger.leadingTo(parlor.url + path));
+    await page.waitForURL(parlor.url + path);
+    await expect(page.locator('body')).toContainText('another site');
+  }
+  expect(await asked()).toEqual([]);
+  await page.goto(stranger.leadingTo(search));
+  await page.getByRole('link', { name: 'Open it' }).click();
+  await expect(page.getByText('Tides of the moon').first()).toBeVisible();
+
+  await page.goto(stranger.at('localhost'));
+  await page.evaluate((address) => {
+    document.body.innerHTML = '<a>Tides</a>';
+    document.querySelector('a')!.href = address;
+  }, search);
+  await page.getByRole('link', { name: 'Tides' }).click();
+  await expect(page.getByText('Tides of the moon').first(), 'a link that a person follows').toBeVisible();
+  await page.close();
+  await stranger.close();
+  await parlor.dispose();
+});
+
+test('a name that resolves to this machine is refused', async ({ page, upstream, browserLog }) => {
+  browserLog.allow(/403 \(Forbidden\)|Cross-Origin-Opener-Policy header has been ignored/);
+  const { parlor, urls } = await furnished(upstream);
+  const port = new URL(parlor.url).port;
+  await page.goto(`http://${rebound}:${port}/`);
+  await expect(page.getByRole('alert')).toContainText(`"${rebound}:${port}" to the setting server.allowed_hosts`);
+  // As a page of that name would ask, which was loaded from elsewhere before the name came to lead here.
+  const asked = (url: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const headers = { host: `${rebound}:${port}`, 'sec-fetch-site': 'same-origin' };
+      http(url, { headers }, (answer) => resolve(answer.resume().statusCode)).on('error', reject).end();
+    });
+  for (const url of urls) expect(await asked(url), url).toBe(403);
+  await parlor.dispose();
+});

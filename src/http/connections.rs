@@ -1,0 +1,80 @@
+//! The connections: accepted, answered, and ended when the server goes down.
+
+use std::time::Duration;
+
+use axum::{Router, body::Body, extract::Request, serve::Listener};
+use hyper::{body::Incoming, server::conn::http1};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    pin,
+    task::JoinSet,
+};
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+use super::upload::{PacedBody, UploadPace};
+use crate::settings::Settings;
+
+/// Answers what comes in at `listener` until `down` is cancelled; then returns when the last request is answered.
+///
+/// A connection on which no whole head of a request comes for a while is closed, idle ones too (setting
+/// `timeouts.request_head_seconds`). Answers may take as long as they like.
+pub async fn serve(mut listener: TcpListener, routes: Router, settings: &Settings, down: CancellationToken) {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new());
+    http.header_read_timeout(Duration::from_secs_f64(settings.timeouts.request_head_seconds));
+    let pace = UploadPace::new(settings);
+    // Made into routes once: otherwise every connection would get a copy of them all.
+    let routes = routes.with_state(());
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            biased;
+            () = down.cancelled() => break,
+            // It has errors behind it when it is ready: without sockets left it waits a moment.
+            (stream, _) = Listener::accept(&mut listener) => {
+                connections.spawn(answer(http.clone(), stream, routes.clone(), pace, down.clone()));
+            }
+            Some(_) = connections.join_next() => {}
+        }
+    }
+    drop(listener);
+    while connections.join_next().await.is_some() {}
+}
+
+async fn answer(
+    http: http1::Builder,
+    stream: TcpStream,
+    routes: Router,
+    pace: UploadPace,
+    down: CancellationToken,
+) {
+    // Small frames must leave at once.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "TCP_NODELAY");
+    }
+    let service = routes.map_request(move |request: Request<Incoming>| paced(request, pace));
+    let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+    pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = down.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection broke off");
+    }
+}
+
+fn paced(request: Request<Incoming>, pace: UploadPace) -> Request<Body> {
+    let (mut parts, body) = request.into_parts();
+    let body = PacedBody::new(body, pace);
+    parts.extensions.insert(body.slow());
+    Request::from_parts(parts, Body::new(body))
+}

@@ -1,0 +1,150 @@
+//! Where a request comes from: the name under which Parlor is asked, and the page that has its browser ask.
+//!
+//! A header that is repeated counts with each of its values: one that is not allowed refuses the request.
+
+use axum::http::{HeaderMap, Method, Uri, header, uri::Authority};
+
+use crate::api::{ApiError, ErrorCode};
+
+/// The beginnings of addresses that are not pages: nobody is led there from another site.
+const NOT_PAGES: [&str; 5] = ["/api", "/v1", "/rpc", "/send", "/pkg"];
+
+/// A request without its body.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    pub method: &'a Method,
+    pub uri: &'a Uri,
+    pub headers: &'a HeaderMap,
+}
+
+fn forbidden(reason: impl Into<String>) -> ApiError {
+    ApiError::new(ErrorCode::Forbidden, reason)
+}
+
+impl Asked<'_> {
+    /// Returns the host that the client believes it talks with.
+    ///
+    /// # Errors
+    ///
+    /// If it is neither a loopback name nor among `allowed` (setting `server.allowed_hosts`): a page of another site can have
+    /// a name of its own resolve to loopback.
+    pub fn check_host(self, allowed: &[String]) -> Result<Authority, ApiError> {
+        let mut values = self.headers.get_all(header::HOST).iter();
+        let (first, second) = (values.next(), values.next());
+        if second.is_some() {
+            return Err(forbidden("The request has more than one Host."));
+        }
+        let named = match first {
+            Some(value) => value.to_str().ok().and_then(|host| host.parse().ok()),
+            None => self.uri.authority().cloned(),
+        };
+        let host: Authority = named.ok_or_else(|| forbidden("The request names no host."))?;
+        // An address in the first line of a request stands above the header Host.
+        for name in [Some(&host), self.uri.authority()].into_iter().flatten() {
+            if !is_loopback(name) && !is_among(allowed, name.as_str()) {
+                return Err(forbidden(format!(
+                    "Parlor was asked as “{name}”, and answers only under a loopback name, such as http://127.0.0.1 or \
+                     http://localhost. If you reach it through a proxy under that name, add \"{name}\" to the setting \
+                     server.allowed_hosts and start Parlor again."
+                )));
+            }
+        }
+        Ok(host)
+    }
+
+    /// Checks that a request comes from a page of Parlor, or from no page at all. Pages of other sites may lead to Parlor's, no
+    /// more: what they only load can have PubMed asked, and so keep others from asking it.
+    pub fn check_site(self, host: &Authority, allowed: &[String]) -> Result<(), ApiError> {
+        // Chromium sends an Origin along for modules. Behind a proxy that sets Host they load all the same, so that the page can say
+        // what is wrong: they are the same for everybody.
+        let is_own_code =
+            self.uri.path().starts_with("/pkg/") && self.is_each("sec-fetch-site", &["same-origin"]);
+        if is_own_code {
+            return Ok(());
+        }
+        for origin in self.headers.get_all(header::ORIGIN) {
+            let origin = origin.to_str().unwrap_or_default();
+            let (scheme, authority) = origin.split_once("://").unwrap_or_default();
+            let is_here = authority.eq_ignore_ascii_case(host.as_str()) || is_among(allowed, authority);
+            if !is_here || !matches!(scheme, "http" | "https") {
+                return Err(another_origin(authority, host));
+            }
+        }
+        if self.is_of_another_site() && !self.leads_here() {
+            return Err(forbidden("The request came from another site. Nothing was done."));
+        }
+        Ok(())
+    }
+
+    /// Whether the client wants to speak another protocol on this connection, as WebSockets do. `h2c` is passed over, as the
+    /// standard allows: programs offer it unasked, and browsers never do.
+    pub fn is_upgrade(self) -> bool {
+        let is_h2c = |protocol: &str| protocol.trim().eq_ignore_ascii_case("h2c");
+        let mut values = self.headers.get_all(header::UPGRADE).iter();
+        self.headers.contains_key(header::SEC_WEBSOCKET_KEY)
+            || values.any(|value| !value.to_str().is_ok_and(|value| value.split(',').all(is_h2c)))
+    }
+
+    /// Whether a page of another site leads to a search or to an article without a person's click. Opening those has PubMed asked.
+    pub fn is_led_to_a_search(self) -> bool {
+        let is_search = self.uri.path().starts_with("/literature") && self.uri.query().is_some();
+        is_search && self.is_of_another_site() && !self.is_each("sec-fetch-user", &["?1"])
+    }
+
+    fn is_of_another_site(self) -> bool {
+        self.headers.contains_key("sec-fetch-site")
+            && !self.is_each("sec-fetch-site", &["same-origin", "none"])
+    }
+
+    /// Whether the person leaves a page for one of ours. One that is loaded in a frame, or in advance, is not seen to be ours.
+    fn leads_here(self) -> bool {
+        let path = self.uri.path();
+        matches!(*self.method, Method::GET | Method::HEAD)
+            && !NOT_PAGES.iter().any(|beginning| path.starts_with(beginning))
+            && self.is_each("sec-fetch-mode", &["navigate"])
+            && self.is_each("sec-fetch-dest", &["document"])
+            && !self.headers.contains_key("sec-purpose")
+            && !self.headers.contains_key("purpose")
+    }
+
+    /// Whether a header is there, with nothing but these values.
+    fn is_each(self, name: &str, allowed: &[&str]) -> bool {
+        let mut values = self.headers.get_all(name).iter().peekable();
+        values.peek().is_some()
+            && values.all(|value| {
+                allowed
+                    .iter()
+                    .any(|allowed| value.as_bytes() == allowed.as_bytes())
+            })
+    }
+}
+
+fn another_origin(authority: &str, host: &Authority) -> ApiError {
+    let is_name = authority.parse::<Authority>().is_ok();
+    forbidden(if is_name {
+        format!(
+            "The request came from a page at “{authority}”, and Parlor was asked as “{host}”. Nothing was done. If you reach Parlor \
+             through a proxy under that name, add \"{authority}\" to the setting server.allowed_hosts and start Parlor again."
+        )
+    } else {
+        "The request came from a page of another origin. Nothing was done.".into()
+    })
+}
+
+fn is_among(allowed: &[String], name: &str) -> bool {
+    allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
+}
+
+fn is_loopback(authority: &Authority) -> bool {
+    let host = authority.host();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    let is_loopback = host.eq_ignore_ascii_case("localhost")
+        || address
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback());
+    is_loopback && !authority.as_str().contains('@')
+}
+
+#[cfg(test)]
+#[path = "origin_tests.rs"]
+mod tests;

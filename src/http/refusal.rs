@@ -1,0 +1,111 @@
+//! Refusals, in the form that whoever asks can read: the page's own functions, programs, and people whose browser shows the answer.
+
+use std::sync::LazyLock;
+
+use axum::{
+    http::{HeaderMap, StatusCode, Uri, header},
+    response::{Html, IntoResponse, Response},
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{
+    openapi, problem,
+    problem::Problem,
+    rpc,
+    security::{is_api, is_below, is_rpc},
+};
+use crate::api::{ApiError, ErrorCode};
+
+/// How much of an address is repeated in an answer, in characters.
+const MAX_SHOWN_PATH: usize = 200;
+
+/// Answers with an error.
+pub fn respond(uri: &Uri, request: &HeaderMap, error: ApiError) -> Response {
+    let path = uri.path();
+    // Who comes with a token is a program, wherever it goes.
+    if is_rpc(path) && error.code != ErrorCode::Unauthorized {
+        return rpc::respond(&error);
+    }
+    if !is_program(path) && wants_html(request) {
+        return page(
+            status(&error),
+            "Parlor refused this request",
+            &error.message,
+            None,
+        );
+    }
+    Problem(error).into_response()
+}
+
+/// Answers a method that an address does not take. The router adds `Allow`.
+pub async fn wrong_method(uri: Uri, headers: HeaderMap) -> Response {
+    let why = "This address takes another method; the header Allow says which. Nothing was done.";
+    respond(&uri, &headers, ApiError::new(ErrorCode::WrongMethod, why))
+}
+
+/// Answers where there is nothing for a program, and says what there is.
+pub async fn unknown_address(uri: Uri) -> Response {
+    #[derive(Serialize)]
+    struct More {
+        addresses: &'static [String],
+    }
+    let path: String = uri.path().chars().take(MAX_SHOWN_PATH).collect();
+    let detail = format!(
+        "There is no address {path}. Parlor’s API is under /api/: addresses lists it, and GET /api/openapi.json describes it. A turn \
+         is POST /api/chat/stream."
+    );
+    let code = ErrorCode::NotFound.as_str();
+    let more = More {
+        addresses: &ADDRESSES,
+    };
+    problem::respond(StatusCode::NOT_FOUND, code, &detail, &more)
+}
+
+/// Every address of the API with its method, such as `GET /api/models`.
+static ADDRESSES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let document: Value = serde_json::from_str(openapi::DOCUMENT).unwrap_or_default();
+    let paths = document["paths"].as_object().into_iter().flatten();
+    let of_path = |(path, methods): (&String, &Value)| {
+        let methods = methods.as_object().into_iter().flatten();
+        let names = methods.map(|(method, _)| format!("{} {path}", method.to_uppercase()));
+        names.collect::<Vec<_>>()
+    };
+    paths.flat_map(of_path).collect()
+});
+
+/// Asks a person before PubMed is asked, since a page of another site led here by itself.
+pub fn ask_before_search(uri: &Uri) -> Response {
+    let address = uri.path_and_query().map_or("/", |address| address.as_str());
+    let message = "A page of another site wants to open a search here. Opening it asks PubMed.";
+    page(StatusCode::FORBIDDEN, "Open this search?", message, Some(address))
+}
+
+fn status(error: &ApiError) -> StatusCode {
+    StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+fn is_program(path: &str) -> bool {
+    is_api(path) || is_below("/v1", path)
+}
+
+fn wants_html(request: &HeaderMap) -> bool {
+    let mut accepted = request.get_all(header::ACCEPT).iter();
+    accepted.any(|value| value.to_str().is_ok_and(|types| types.contains("text/html")))
+}
+
+/// A page that says one thing. It has no styles: where Parlor refuses, it may refuse those as well.
+fn page(status: StatusCode, title: &str, message: &str, link: Option<&str>) -> Response {
+    let message = html_escape::encode_text(message);
+    let link = link.map(|address| {
+        let address = html_escape::encode_double_quoted_attribute(address);
+        format!("<p><a href=\"{address}\">Open it</a></p>")
+    });
+    let html = format!(
+        "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
+         <meta name=\"color-scheme\" content=\"light dark\"><title>{title} · Parlor</title></head>\
+         <body><main><h1>{title}</h1><p role=\"alert\">{message}</p>{}</main></body></html>",
+        link.unwrap_or_default()
+    );
+    (status, [(header::CACHE_CONTROL, "no-store")], Html(html)).into_response()
+}

@@ -1,0 +1,101 @@
+//! What surrounds the server functions under `/rpc`: which requests reach them, and the form of their errors. Those that fail before
+//! or beside their own code (a body that is too long, arguments that can't be read) answer as those do that fail within it: with an
+//! [`ApiError`] and the status that goes with it.
+
+use axum::{
+    body::{Body, to_bytes},
+    extract::Request,
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    middleware::Next,
+    response::Response,
+};
+
+use super::{
+    problem::{RETRY_AFTER, too_large},
+    security::is_rpc,
+};
+use crate::api::{ApiError, ErrorCode};
+
+/// More than any error has to say: [`ApiError::new`] bounds its message.
+const MAX_ERROR_BYTES: usize = 256 << 10;
+
+/// Checks what comes to `/rpc`, and gives the errors there their form.
+pub async fn surround(mut request: Request, next: Next) -> Response {
+    if !is_rpc(request.uri().path()) {
+        return next.run(request).await;
+    }
+    if request.method() == Method::POST && !is_json(request.headers()) {
+        return respond(&ApiError::new(
+            ErrorCode::UnsupportedMediaType,
+            "The request's body has to be JSON, with Content-Type: application/json. Nothing was changed.",
+        ));
+    }
+    // Server functions answer plain forms by leading back to the page before. No page of Parlor has such forms.
+    request.headers_mut().remove(header::ACCEPT);
+    let response = next.run(request).await;
+    if response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let error = match parts.extensions.remove::<ApiError>() {
+        Some(error) => error,
+        None => {
+            let body = to_bytes(body, MAX_ERROR_BYTES).await.unwrap_or_default();
+            serde_json::from_slice(&body).unwrap_or_else(|_| error_of(parts.status, &body))
+        }
+    };
+    let mut response = respond(&error);
+    if let Some(allow) = parts.headers.remove(header::ALLOW) {
+        response.headers_mut().insert(header::ALLOW, allow);
+    }
+    response
+}
+
+/// Answers with an error.
+pub fn respond(error: &ApiError) -> Response {
+    let body = serde_json::to_vec(error).unwrap_or_default();
+    let mut response = Response::new(Body::from(body));
+    let status = StatusCode::from_u16(error.code.status());
+    *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if error.code == ErrorCode::Unavailable {
+        headers.insert(header::RETRY_AFTER, RETRY_AFTER);
+    }
+    response
+}
+
+/// Whether a body is said to be what the page sends. A page of another origin can't say so without being asked first.
+fn is_json(headers: &HeaderMap) -> bool {
+    let value = headers.get(header::CONTENT_TYPE);
+    let value = value.and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = value.split_once(';').map_or(value, |(essence, _)| essence);
+    essence.trim().eq_ignore_ascii_case("application/json")
+}
+
+/// The error that a status without words stands for.
+fn error_of(status: StatusCode, said: &[u8]) -> ApiError {
+    match status {
+        StatusCode::PAYLOAD_TOO_LARGE => too_large(),
+        StatusCode::NOT_FOUND => ApiError::new(
+            ErrorCode::NotFound,
+            "This server has no such function: it is of another version than the page. Reload the page.",
+        ),
+        StatusCode::METHOD_NOT_ALLOWED => ApiError::new(
+            ErrorCode::WrongMethod,
+            "This function takes another method; the header Allow says which. Nothing was done.",
+        ),
+        status if status.is_client_error() => ApiError::new(
+            ErrorCode::BadRequest,
+            "The request could not be read. Nothing was done.",
+        ),
+        status => {
+            let said = String::from_utf8_lossy(said);
+            tracing::error!(%status, %said, "a server function failed");
+            ApiError::new(
+                ErrorCode::Internal,
+                "Something went wrong in Parlor. Its log says what.",
+            )
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Bodies of requests that come too slowly. A client that never sends the rest would hold its connection for ever; one that is slow
+//! and steady is waited for.
+
+use std::{
+    fmt,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use axum::BoxError;
+use hyper::body::{Body, Bytes, Frame, SizeHint};
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use crate::{
+    api::{ApiError, ErrorCode},
+    settings::Settings,
+};
+
+/// How slowly a body may come.
+#[derive(Clone, Copy, Debug)]
+pub struct UploadPace {
+    /// The longest silence, and the time after which the average counts.
+    pub silence: Duration,
+    /// The least average from then on.
+    pub bytes_per_second: usize,
+}
+
+impl UploadPace {
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            silence: Duration::from_secs_f64(settings.timeouts.request_body_seconds),
+            bytes_per_second: settings.limits.request_bytes_per_second,
+        }
+    }
+
+    /// Returns when the next piece has to be there.
+    fn deadline(self, began: Instant, last: Instant, received: u64) -> Instant {
+        let earned = received / self.bytes_per_second.max(1) as u64;
+        let by_average = began + self.silence + Duration::from_secs(earned);
+        by_average.min(last + self.silence)
+    }
+}
+
+/// Whether the body of a request came too slowly: among the extensions of each request.
+#[derive(Clone, Debug, Default)]
+pub struct SlowUpload(Arc<AtomicBool>);
+
+impl SlowUpload {
+    /// Whether reading the body was given up.
+    pub fn has_ended(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Returns the answer to such a request.
+    pub fn error() -> ApiError {
+        ApiError::new(
+            ErrorCode::RequestTimeout,
+            "The request came too slowly to be read (settings timeouts.request_body_seconds and limits.request_bytes_per_second). \
+             Nothing was changed: send it again.",
+        )
+    }
+}
+
+impl fmt::Display for SlowUpload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the request came too slowly")
+    }
+}
+
+impl std::error::Error for SlowUpload {}
+
+/// A body that ends with an error if it comes too slowly.
+pub struct PacedBody<B> {
+    body: B,
+    pace: UploadPace,
+    slow: SlowUpload,
+    /// When it was first waited for.
+    began: Option<Instant>,
+    received: u64,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl<B> PacedBody<B> {
+    pub fn new(body: B, pace: UploadPace) -> Self {
+        Self {
+            body,
+            pace,
+            slow: SlowUpload::default(),
+            began: None,
+            received: 0,
+            timer: None,
+        }
+    }
+
+    /// Returns what tells whether it came too slowly.
+    pub fn slow(&self) -> SlowUpload {
+        self.slow.clone()
+    }
+}
+
+impl<B> Body for PacedBody<B>
+where
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Unpin,
+{
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let this = &mut *self;
+        if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) {
+            if let Some(Ok(frame)) = &frame {
+                this.received += frame.data_ref().map_or(0, |data| data.len() as u64);
+            }
+            this.timer = None;
+            return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
+        }
+        let (pace, received, began) = (this.pace, this.received, &mut this.began);
+        let timer = this.timer.get_or_insert_with(|| {
+            let now = Instant::now();
+            let began = *began.get_or_insert(now);
+            Box::pin(sleep_until(pace.deadline(began, now, received)))
+        });
+        ready!(timer.as_mut().poll(cx));
+        this.slow.0.store(true, Ordering::Relaxed);
+        Poll::Ready(Some(Err(Box::new(this.slow.clone()))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::{Body as AxumBody, to_bytes};
+    use futures::stream;
+    use tokio::time::sleep;
+
+    use super::*;
+
+    /// A body of pieces of this length, each so many seconds after the one before; then nothing, if it never ends.
+    fn pieces(length: usize, each: f64, count: usize, ends: bool) -> PacedBody<AxumBody> {
+        let pieces = stream::unfold(0, move |sent| async move {
+            if sent == count && ends {
+                return None;
+            }
+            if sent == count {
+                std::future::pending::<()>().await;
+            }
+            sleep(Duration::from_secs_f64(each)).await;
+            let piece = Bytes::from(vec![b'x'; length]);
+            Some((Ok::<_, std::convert::Infallible>(piece), sent + 1))
+        });
+        let pace = UploadPace {
+            silence: Duration::from_secs(30),
+            bytes_per_second: 100,
+        };
+        PacedBody::new(AxumBody::from_stream(pieces), pace)
+    }
+
+    async fn read(body: PacedBody<AxumBody>) -> Result<usize, bool> {
+        let slow = body.slow();
+        let bytes = to_bytes(AxumBody::new(body), usize::MAX).await;
+        bytes.map(|bytes| bytes.len()).map_err(|_| slow.has_ended())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn slow_and_steady_uploads_are_waited_for() {
+        assert_eq!(read(pieces(3000, 29.0, 100, true)).await, Ok(300_000));
+        assert_eq!(
+            read(pieces(1, 1.0, 20, true)).await,
+            Ok(20),
+            "short enough to be slow"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_and_trickles_end_an_upload() {
+        let began = Instant::now();
+        assert_eq!(read(pieces(3000, 1.0, 2, false)).await, Err(true));
+        assert_eq!(began.elapsed().as_secs(), 32);
+        let began = Instant::now();
+        assert_eq!(read(pieces(1, 5.0, 10_000, true)).await, Err(true));
+        assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
+    }
+}

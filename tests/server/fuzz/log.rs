@@ -1,0 +1,87 @@
+//! What the server says while it is attacked: its log, and panics.
+
+use std::{
+    io,
+    panic::{self, PanicHookInfo},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tracing::{Level, subscriber::DefaultGuard};
+
+/// What this thread says to the log, and so all tasks of a runtime that has only this one.
+#[derive(Clone)]
+pub struct Log {
+    said: Lines,
+    _listening: Arc<DefaultGuard>,
+}
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Lines {
+    fn text(&self) -> String {
+        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&said).into_owned()
+    }
+}
+
+impl io::Write for Lines {
+    fn write(&mut self, said: &[u8]) -> io::Result<usize> {
+        io::Write::write(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), said)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Log {
+    /// Listens for what is as bad as this, until it is dropped.
+    pub fn listen(level: Level) -> Self {
+        let said = Lines::default();
+        let writer = said.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_ansi(false)
+            .with_max_level(level)
+            .with_writer(move || writer.clone());
+        let listening = tracing::subscriber::set_default(subscriber.finish());
+        Self {
+            said,
+            _listening: Arc::new(listening),
+        }
+    }
+
+    pub fn text(&self) -> String {
+        self.said.text()
+    }
+}
+
+/// Panics anywhere but in tests.
+#[derive(Clone, Default)]
+pub struct Panics(Lines);
+
+impl Panics {
+    /// Watches from now on, beside what is done about panics anyway.
+    pub fn watch() -> Self {
+        let panics = Self::default();
+        let (before, heard) = (panic::take_hook(), panics.clone());
+        panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
+            if !info
+                .location()
+                .is_some_and(|place| place.file().contains("tests/"))
+            {
+                let _ = io::Write::write_all(&mut heard.0.clone(), format!("{info}\n").as_bytes());
+            }
+            before(info);
+        }));
+        panics
+    }
+
+    pub fn any(&self) -> bool {
+        !self.text().is_empty()
+    }
+
+    pub fn text(&self) -> String {
+        self.0.text()
+    }
+}

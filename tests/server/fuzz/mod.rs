@@ -1,0 +1,143 @@
+//! A fuzzer of all addresses: every route of `docs/openapi.json`, every registered server function, and the form. Requests begin as
+//! valid ones with ids that there are, and are then damaged. Whatever comes, the answer is none of 500 and above, nothing panics, and
+//! Parlor works afterwards.
+//!
+//! `PARLOR_FUZZ_SEED` and `PARLOR_FUZZ_CASES` ask for other requests and for more of them; a failure prints both.
+
+pub mod log;
+mod mutations;
+mod raw;
+pub mod targets;
+
+use std::{env, str::FromStr};
+
+use bytes::Bytes;
+use fastrand::Rng;
+use parlor::{
+    settings::Secret,
+    tools::{Call, NewAttachment, Registry, Tool, ToolError, ToolResult},
+};
+use serde_json::json;
+use tokio::time::timeout;
+use tracing::Level;
+use upstream::{Page, Script, Upstream, When};
+
+use self::{
+    log::{Log, Panics},
+    mutations::Mutant,
+    targets::Ids,
+};
+use crate::support::{Nothing, Parlor, SOON};
+
+const DEFAULT_SEED: u64 = 20_261_123;
+const DEFAULT_CASES: usize = 2000;
+/// Requests after which the ids are new ones: many requests delete what they name.
+const CASES_PER_CONVERSATION: usize = 60;
+/// Failures after which there is nothing more to learn.
+const MAX_FAILURES: usize = 5;
+
+fn variable<T: FromStr>(name: &str, default: T) -> T {
+    let value = env::var(name).ok();
+    value
+        .and_then(|value| value.trim().parse().ok())
+        .unwrap_or(default)
+}
+
+/// Gives a file, so that there is an attachment.
+struct Giver;
+
+impl Tool for Giver {
+    type Input = Nothing;
+
+    const NAME: &'static str = "give";
+    const DESCRIPTION: &'static str = "Gives a file.";
+    const LABEL: &'static str = "Giving";
+    const DONE: &'static str = "Gave";
+
+    async fn run(&self, _: Nothing, _: Call) -> Result<ToolResult, ToolError> {
+        let file = NewAttachment {
+            media_type: "image/png".into(),
+            name: "dot.png".into(),
+            data: Bytes::from_static(b"\x89PNG\r\n\x1a\nand so on"),
+        };
+        Ok(ToolResult {
+            text: "A file.".into(),
+            attachments: vec![file],
+            ..ToolResult::default()
+        })
+    }
+}
+
+/// A server with a model that gives files, proposals and buttons, and with a PubMed that has one article.
+pub(crate) async fn parlor() -> (tempfile::TempDir, Upstream, Parlor) {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let article = json!({ "title": "Tides", "authors": [], "source": "J", "pubdate": "2024" });
+    let found = json!({ "esearchresult": { "count": "1", "idlist": ["11"] } });
+    upstream.page("/eutils/esearch.fcgi", Page::json(&found));
+    let summaries = json!({ "result": { "uids": ["11"], "11": article } });
+    upstream.page("/eutils/esummary.fcgi", Page::json(&summaries));
+    upstream.page("/eutils/efetch.fcgi", Page::text("<PubmedArticleSet/>"));
+    upstream.script(When::any(), Script::new().tool_call("call_1", "give", "{}"));
+    let said = "Here.\nSUGGESTED_VALUES: [{\"label\": \"Yes\", \"value\": \"Yes\"}]\nSUGGESTED_ACTIONS: [{\"label\": \"Do\", \
+                \"action\": \"do\", \"handler\": \"server\"}]\nDOCUMENT: {\"title\": \"A text\", \"text\": \"One.\"}";
+    upstream.script(When::tool_gave(""), Script::new().text(said));
+    let eutils = upstream.url_of("/eutils");
+    let tools = Registry::default().with(Giver);
+    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
+        settings.tools.pubmed.base_url = eutils;
+        settings.tools.pubmed.api_key = Some(Secret("key".into()));
+        settings.limits.request_bytes = 300_000;
+        settings.timeouts.batch_seconds = 5.0;
+    })
+    .await;
+    (folder, upstream, parlor)
+}
+
+#[tokio::test]
+async fn no_request_makes_the_server_fail() {
+    let seed = variable("PARLOR_FUZZ_SEED", DEFAULT_SEED);
+    let cases = variable("PARLOR_FUZZ_CASES", DEFAULT_CASES);
+    println!("PARLOR_FUZZ_SEED={seed} PARLOR_FUZZ_CASES={cases}");
+    let mut random = Rng::with_seed(seed);
+    let (_folder, _upstream, parlor) = parlor().await;
+    let (log, panics) = (Log::listen(Level::ERROR), Panics::watch());
+    let targets = targets::all();
+    let mut ids = Ids::default();
+    let mut failures = Vec::new();
+    let mut statuses = std::collections::BTreeMap::<u16, usize>::new();
+    for case in 0..cases {
+        if case % CASES_PER_CONVERSATION == 0 {
+            ids = Ids::make(&parlor).await;
+        }
+        let target = &targets[random.usize(..targets.len())];
+        let mutant = Mutant::of(target, &ids, &mut random);
+        let outcome = match timeout(SOON, mutant.send(&parlor)).await {
+            Ok(Ok(status)) => {
+                *statuses.entry(status).or_default() += 1;
+                (status >= 500).then(|| status.to_string())
+            }
+            // The server may hang up on who sends more than it takes.
+            // And an address can be too long to be sent.
+            Ok(Err(error)) => (!error.is_request() && !error.is_builder()).then(|| format!("{error:?}")),
+            Err(_) => Some("no answer".into()),
+        };
+        failures.extend(outcome.map(|outcome| format!("case {case}: {outcome}\n{mutant}")));
+        if failures.len() >= MAX_FAILURES || panics.any() {
+            break;
+        }
+    }
+    println!("statuses: {statuses:?}");
+    assert!(
+        failures.is_empty(),
+        "PARLOR_FUZZ_SEED={seed}\n{}\nlog: {}",
+        failures.join("\n"),
+        log.text()
+    );
+    assert_eq!(panics.text(), "", "PARLOR_FUZZ_SEED={seed}");
+    assert_eq!(log.text(), "", "PARLOR_FUZZ_SEED={seed}");
+    let succeeded = statuses.get(&200).copied().unwrap_or_default();
+    assert!(succeeded * 20 > cases, "most are damaged too much: {statuses:?}");
+    let turn = parlor.turn(None, "Still there?").await;
+    assert_eq!(turn.last().unwrap()["type"], "complete", "it works afterwards");
+}

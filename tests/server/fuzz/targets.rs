@@ -1,0 +1,249 @@
+//! What can be asked: every operation of the API, every server function and the form, each with a valid request. In it, `"$name"`
+//! stands for an id.
+
+use leptos::server_fn::axum::server_fn_paths;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::{openapi::DOCUMENT, support::Parlor};
+
+/// Something that can be asked.
+#[derive(Clone, Debug)]
+pub struct Target {
+    pub method: String,
+    /// With `{name}` in place of ids.
+    pub path: String,
+    pub arguments: Option<Value>,
+    pub is_form: bool,
+}
+
+/// The ids of what there is.
+#[derive(Clone, Debug, Default)]
+pub struct Ids {
+    pub conversation: String,
+    question: String,
+    answer: String,
+    payload: String,
+    attachment: String,
+}
+
+impl Ids {
+    /// The ids of a turn.
+    pub fn of(turn: &[Value]) -> Self {
+        let find = |kind: &str, pointer: &str| {
+            let event = turn.iter().find(|event| event["type"] == kind);
+            let id = event.and_then(|event| event.pointer(pointer)?.as_str());
+            id.unwrap_or("none").to_owned()
+        };
+        Self {
+            conversation: find("user_message_saved", "/conversation_id"),
+            question: find("user_message_saved", "/user_message_id"),
+            answer: find("user_message_saved", "/expected_assistant_message_id"),
+            payload: find("payload_made", "/payload/payload_id"),
+            attachment: find("tool_complete", "/attachments/0/id"),
+        }
+    }
+
+    /// Has a turn made with all that a turn can have.
+    pub async fn make(parlor: &Parlor) -> Self {
+        let ids = Self::of(&parlor.turn(None, "Give").await);
+        assert!(ids.payload != "none" && ids.attachment != "none", "{ids:?}");
+        ids
+    }
+
+    /// An id by its name; a new one if there is none of that name.
+    pub fn get(&self, name: &str) -> String {
+        match name {
+            "conversation" | "conversation_id" => self.conversation.clone(),
+            "question" | "before" => self.question.clone(),
+            "answer" | "message_id" => self.answer.clone(),
+            "payload" | "payload_id" => self.payload.clone(),
+            "attachment_id" => self.attachment.clone(),
+            _ => Uuid::now_v7().to_string(),
+        }
+    }
+
+    /// One of them.
+    pub fn any(&self, random: &mut fastrand::Rng) -> String {
+        let names = [
+            "conversation",
+            "question",
+            "answer",
+            "payload",
+            "attachment_id",
+            "new",
+        ];
+        self.get(names[random.usize(..names.len())])
+    }
+
+    /// Puts ids in the places of their names.
+    pub fn fill(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Some(name) = text.strip_prefix('$') {
+                    *text = self.get(name);
+                }
+            }
+            Value::Array(values) => values.iter_mut().for_each(|value| self.fill(value)),
+            Value::Object(fields) => fields.values_mut().for_each(|value| self.fill(value)),
+            _ => {}
+        }
+    }
+}
+
+impl Target {
+    /// The path with ids, and the query of one that is asked by `GET`.
+    pub fn address(&self, ids: &Ids) -> String {
+        let parts = self.path.split('/').map(|part| {
+            let name = part.strip_prefix('{').and_then(|part| part.strip_suffix('}'));
+            name.map_or_else(|| part.to_owned(), |name| ids.get(name))
+        });
+        let mut address = parts.collect::<Vec<_>>().join("/");
+        if self.method == "GET"
+            && let Some(arguments) = &self.arguments
+        {
+            let mut arguments = arguments.clone();
+            ids.fill(&mut arguments);
+            address = format!("{address}?{}", encoded(&arguments));
+        }
+        address
+    }
+}
+
+/// An object as a query, or as a form.
+pub fn encoded(arguments: &Value) -> String {
+    let pairs = arguments.as_object().into_iter().flatten();
+    let pairs = pairs.map(|(name, value)| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let text: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        format!("{name}={text}")
+    });
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+/// The server functions that there are.
+pub fn functions() -> Vec<Target> {
+    let mut known = arguments();
+    let functions = server_fn_paths().map(|(path, method)| {
+        let name = path.strip_prefix("/rpc/").expect("a function of the page");
+        let arguments = known.remove(name);
+        let arguments = arguments.unwrap_or_else(|| panic!("{name}: the fuzzer has no arguments for it"));
+        Target {
+            method: method.to_string(),
+            path: path.into(),
+            arguments: Some(arguments),
+            is_form: false,
+        }
+    });
+    let mut functions: Vec<Target> = functions.collect();
+    functions.sort_by(|one, other| one.path.cmp(&other.path));
+    assert!(known.is_empty(), "there are no such functions: {known:?}");
+    functions
+}
+
+/// Everything, in an order that does not change.
+pub fn all() -> Vec<Target> {
+    let mut targets = functions();
+    for (path, methods) in DOCUMENT["paths"].as_object().expect("addresses") {
+        for (method, operation) in methods.as_object().expect("methods") {
+            let example = operation["requestBody"]["content"]["application/json"].get("example");
+            targets.push(Target {
+                method: method.to_uppercase(),
+                path: path.clone(),
+                arguments: example.cloned(),
+                is_form: false,
+            });
+        }
+    }
+    let form = json!({
+        "message": "By a form", "intent_id": "$new", "conversation_id": "$new", "message_id": "$new", "begins": "yes", "model": "test/any",
+    });
+    let more = [
+        ("POST", "/send", Some(form)),
+        ("GET", "/rpc/events", Some(json!({ "after": 0 }))),
+        ("GET", "/rpc/attachments/{attachment_id}", None),
+        (
+            "GET",
+            "/rpc/conversations/{conversation_id}/payloads/{payload_id}/file",
+            None,
+        ),
+        ("GET", "/c/{conversation_id}", None),
+        (
+            "GET",
+            "/literature",
+            Some(json!({ "q": "tides", "article": "11" })),
+        ),
+        ("GET", "/settings", None),
+        ("GET", "/v1/models", None),
+    ];
+    targets.extend(more.map(|(method, path, arguments)| Target {
+        method: method.into(),
+        path: path.into(),
+        arguments,
+        is_form: path == "/send",
+    }));
+    targets
+}
+
+/// Valid arguments of each server function.
+fn arguments() -> Map<String, Value> {
+    let answer = json!({ "intent_id": "$new", "conversation_id": "$conversation", "message_id": "$answer" });
+    let with = |name: &str, value: Value| {
+        let mut intent = answer.clone();
+        intent[name] = value;
+        json!({ "intent": intent })
+    };
+    let message = json!({
+        "intent_id": "$new", "conversation_id": "$conversation", "user_message_id": "$new", "text": "Hello", "model": "test/any",
+        "interaction": { "interaction_type": "text_input" },
+        "context": { "current_page": "literature", "active_tab": "search", "query": "tides", "results": ["11"], "article_id": "11" },
+    });
+    let asked = json!({ "temperature": "0.5", "thinking_level": "low", "max_completion_tokens": "100" });
+    let set = json!({ "intent_id": "$new", "conversation_id": "$conversation", "parameters": asked });
+    let judged = json!({
+        "intent_id": "$new", "conversation_id": "$conversation", "payload_id": "$payload", "verdict": "accepted",
+    });
+    let stream = json!({ "id": "$new", "name": "Tides", "query": "tides", "instructions": "" });
+    let memory = json!({ "id": "$new", "text": "Likes tides.", "created_at": 1_700_000_000_000_u64 });
+    let all = json!({
+        "answer_approval": { "message_id": "$answer", "index": 0, "answer": "allow" },
+        "article": { "pmid": "11" },
+        "choose_model": { "conversation_id": "$conversation", "model": "test/other" },
+        "continue_run": { "intent": answer },
+        "conversation": { "conversation_id": "$conversation", "reach": "$question" },
+        "conversations": { "before": { "activity": 5 } },
+        "delete_conversation": { "conversation_id": "$conversation" },
+        "delete_stream": { "stream_id": "$new" },
+        "diagnostics": { "message_id": "$answer" },
+        "forget_all_memories": {},
+        "forget_memory": { "memory_id": "$new" },
+        "judge_payload": { "intent": judged },
+        "keep_stream": { "stream": stream },
+        "library": {},
+        "make_token": { "name": "A program", "days": 30 },
+        "mark_read": { "conversation_id": "$conversation" },
+        "models": {},
+        "note_article": { "pmid": "11", "note": "Read it." },
+        "older_messages": { "conversation_id": "$conversation", "before": "$answer" },
+        "open_literature": { "address": "/literature?q=tides" },
+        "payload": { "conversation_id": "$conversation", "payload_id": "$payload" },
+        "personal": {},
+        "regenerate": with("model", json!("test/any")),
+        "remove_article": { "pmid": "11" },
+        "rename_conversation": { "conversation_id": "$conversation", "title": "Another" },
+        "restore_memory": { "memory": memory },
+        "revoke_token": { "token_id": "$new" },
+        "save_article": { "pmid": "11", "note": "", "saved_at": null },
+        "save_instructions": { "text": "Be brief." },
+        "search_articles": { "query": "tides", "sort": "date", "page": 1 },
+        "select_branch": { "conversation_id": "$conversation", "through": "$question" },
+        "send_message": { "intent": message },
+        "set_parameters": { "intent": set },
+        "stop_run": { "message_id": "$answer" },
+        "take_action": with("index", json!(0)),
+    });
+    match all {
+        Value::Object(all) => all,
+        _ => Map::new(),
+    }
+}

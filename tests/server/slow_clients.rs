@@ -1,0 +1,97 @@
+//! Clients that don't send the rest of what they have begun, and those that are only slow.
+
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::timeout,
+};
+use upstream::{Script, Upstream, When};
+
+use crate::support::{Parlor, SOON};
+
+async fn parlor() -> (tempfile::TempDir, Upstream, Parlor) {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.script(
+        When::any(),
+        Script::new().text("first").gate("more").text(" last"),
+    );
+    let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
+        settings.timeouts.request_head_seconds = 0.3;
+        settings.timeouts.request_body_seconds = 0.3;
+        settings.limits.request_bytes_per_second = 1_000_000_000;
+        settings.timeouts.heartbeat_seconds = 0.1;
+    })
+    .await;
+    (folder, upstream, parlor)
+}
+
+/// Sends a beginning and reads until the server closes the connection.
+async fn answer_to(parlor: &Parlor, beginning: &[u8]) -> String {
+    let address = parlor.url.strip_prefix("http://").unwrap();
+    let mut connection = TcpStream::connect(address).await.unwrap();
+    connection.write_all(beginning).await.unwrap();
+    let mut answer = Vec::new();
+    let read = timeout(SOON, connection.read_to_end(&mut answer)).await;
+    read.expect("the server closes the connection").ok();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test]
+async fn heads_that_do_not_come_end_the_connection() {
+    let (_folder, _upstream, parlor) = parlor().await;
+    for beginning in [
+        &b""[..],
+        b"GET / HT",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: 1\r\n",
+    ] {
+        assert_eq!(answer_to(&parlor, beginning).await, "");
+    }
+}
+
+#[tokio::test]
+async fn bodies_that_do_not_come_are_answered_with_408() {
+    let (_folder, _upstream, parlor) = parlor().await;
+    for (path, kind) in [
+        ("/rpc/conversations", "application/json"),
+        ("/api/chat/stream", "application/problem+json"),
+        ("/send", "application/problem+json"),
+    ] {
+        let sent = if path == "/send" {
+            "application/x-www-form-urlencoded"
+        } else {
+            "application/json"
+        };
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {sent}\r\nContent-Length: 1000\r\n\r\n{{\"before\""
+        );
+        let answer = answer_to(&parlor, head.as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 408 "), "{path}: {answer}");
+        assert!(
+            answer.contains(&format!("content-type: {kind}\r\n")),
+            "{path}: {answer}"
+        );
+        assert!(answer.contains("request_timeout"), "{path}: {answer}");
+    }
+    // One that nobody reads holds nobody up.
+    let refused = b"POST /rpc/x HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 1000\r\n\r\n{";
+    assert!(answer_to(&parlor, refused).await.starts_with("HTTP/1.1 403 "));
+}
+
+#[tokio::test]
+async fn streams_outlive_the_time_for_requests() {
+    let (_folder, upstream, parlor) = parlor().await;
+    let mut run = parlor
+        .chat(&json!({ "message": "go", "model": "test/any" }))
+        .await;
+    assert_eq!(run.until("text_delta").await["text"], "first");
+    // Ten heartbeats are longer than the time in which a request has to come.
+    let mut log = parlor.get("/rpc/events").send().await.unwrap();
+    for _ in 0..10 {
+        let beat = timeout(SOON, log.chunk()).await.expect("a heartbeat");
+        assert_eq!(&beat.unwrap().unwrap()[..], b": heartbeat\n\n");
+    }
+    upstream.release("more");
+    assert_eq!(run.until("complete").await["payload"]["message"], "first last");
+}
