@@ -3,10 +3,12 @@
 //! - [`pages`]: pages that have a given text everywhere where there can be one
 //! - [`wire`]: the data of a page as Leptos writes it into the page and as a browser reads it there
 //! - [`agreement`]: both halves have the same state, and render the same page from it
+//! - [`xss`]: no text becomes markup
 
 mod agreement;
 mod pages;
 mod wire;
+pub(crate) mod xss;
 
 use std::sync::Arc;
 
