@@ -92,6 +92,7 @@ pub(super) fn begin(page: Page, places: Places) -> AnyView {
         live.start();
         models.start();
         use_tray().restore();
+        browser::set_started();
     });
     Effect::new(move |before: Option<Place>| {
         let here = place.get();
