@@ -4,6 +4,7 @@
 //
 // Prints one JSON object. Playwright comes from end2end/, as for the end-to-end tests.
 import { growing } from './growing.mjs';
+import { largest } from './largest.mjs';
 import { streaming } from './streaming.mjs';
 import { stopping } from './stopping.mjs';
 import { PER_SECOND, launch } from './support.mjs';
@@ -16,7 +17,7 @@ let browser;
 try {
   browser = await launch();
   const figures = [];
-  for (const measure of [streaming, growing, switching, stopping, tabs]) figures.push(...(await measure(browser)));
+  for (const measure of [streaming, growing, switching, stopping, tabs, largest]) figures.push(...(await measure(browser)));
   const chromium = browser.version();
   console.log(JSON.stringify({ chromium, per_second: PER_SECOND, figures: figures.map(([name, value, unit]) => ({ name, value: round(value), unit })) }));
 } catch (error) {

@@ -8,6 +8,9 @@ export class BrowserLog {
   readonly #complaints: string[] = [];
   readonly #allowed: RegExp[] = [];
 
+  /** With `faults`, the browser half may panic; else nothing that is allowed lets it. */
+  constructor(readonly faults = false) {}
+
   /** Listens to all pages of the context, later ones as well. */
   watch(context: BrowserContext): void {
     context.on('console', (message) => {
@@ -28,7 +31,10 @@ export class BrowserLog {
   }
 
   expectNothing(): void {
-    const unexpected = this.#complaints.filter((complaint) => !this.#allowed.some((pattern) => pattern.test(complaint)));
+    const fault = /panicked at|RuntimeError|unreachable|[Hh]ydration error|call stack/;
+    const isExpected = (complaint: string) =>
+      fault.test(complaint) ? this.faults : this.#allowed.some((pattern) => pattern.test(complaint));
+    const unexpected = this.#complaints.filter((complaint) => !isExpected(complaint));
     expect(unexpected, 'what the browser complained about').toEqual([]);
   }
 }

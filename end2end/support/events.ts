@@ -64,8 +64,9 @@ async function* read(response: Response): AsyncGenerator<ParlorEvent> {
     const frames = text.split('\n\n');
     text = frames.pop()!;
     for (const frame of frames) {
-      const data = /^data: ?(.*)$/m.exec(frame);
-      if (data) yield JSON.parse(data[1]!);
+      // U+2028 ends a line for a regular expression, and none in a stream.
+      const data = frame.split('\n').find((line) => line.startsWith('data:'));
+      if (data) yield JSON.parse(data.slice('data:'.length));
     }
   }
 }

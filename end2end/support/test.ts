@@ -14,6 +14,8 @@ type Fixtures = {
   environment: NodeJS.ProcessEnv;
   /** Parlor's settings file: `test.use({ settings: '[log]\nkeep_events = 5' })`. */
   settings: string;
+  /** The test makes the browser half panic: `test.use({ faults: true })`. In no other test it may. */
+  faults: boolean;
   upstream: Upstream;
   parlor: Parlor;
   /** A way to Parlor that can break, for those who ask for it: `chat.open(line.url)`. */
@@ -28,6 +30,7 @@ type Fixtures = {
 export const test = base.extend<Fixtures>({
   environment: [{}, { option: true }],
   settings: ['', { option: true }],
+  faults: [false, { option: true }],
 
   upstream: async ({}, use) => {
     const upstream = await Upstream.start();
@@ -57,10 +60,18 @@ export const test = base.extend<Fixtures>({
   newTab: async ({ context, chat: _ }, use) => use(async () => new Chat(await context.newPage())),
 
   browserLog: [
-    async ({ context }, use) => {
-      const log = new BrowserLog();
+    async ({ browser, context, faults }, use) => {
+      const log = new BrowserLog(faults);
       log.watch(context);
+      // A test may make more of them.
+      const newContext = browser.newContext.bind(browser);
+      browser.newContext = async (options) => {
+        const another = await newContext(options);
+        log.watch(another);
+        return another;
+      };
       await use(log);
+      browser.newContext = newContext;
       log.expectNothing();
     },
     { auto: true },

@@ -177,3 +177,43 @@ fn refused(error: &ApiError, mut composed: Composed, models: Vec<ModelInfo>) -> 
     );
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::to_bytes;
+
+    use super::*;
+    use crate::ui::hydration_tests::xss::{Made, batches, collections, made};
+
+    /// The page that says that a text was not sent.
+    async fn page(text: &str) -> Made {
+        let composed = Composed {
+            message: text.into(),
+            intent_id: text.into(),
+            conversation_id: text.into(),
+            message_id: text.into(),
+            begins: text.into(),
+            model: text.into(),
+            stop: text.into(),
+        };
+        let models = vec![ModelInfo {
+            id: text.into(),
+            name: text.into(),
+            endpoint: text.into(),
+        }];
+        let response = refused(&ApiError::new(ErrorCode::UnknownModel, text), composed, models);
+        let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        made(std::str::from_utf8(&body).unwrap())
+    }
+
+    #[tokio::test]
+    async fn refused_texts_are_no_markup() {
+        let allowed = page("text").await.names;
+        for text in batches(&collections()) {
+            let made = page(&text).await;
+            assert_eq!(made.names, allowed);
+            let shown = text.replace("\r\n", "\n").replace('\r', "\n");
+            assert!(made.text.contains(&shown));
+        }
+    }
+}

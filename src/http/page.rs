@@ -2,10 +2,14 @@
 
 use axum::{
     Router,
-    http::{HeaderValue, StatusCode, header, request::Parts},
-    middleware,
+    body::{Body, Bytes},
+    extract::Request,
+    http::{HeaderValue, StatusCode, Uri, header, request::Parts},
+    middleware::{self, Next},
+    response::Response,
     routing::{any, get},
 };
+use futures::TryStreamExt;
 use leptos::{nonce::use_nonce, prelude::*};
 use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions};
 use leptos_meta::MetaTags;
@@ -47,11 +51,21 @@ pub fn routes(app: &AppState) -> Router<AppState> {
         // Server functions read their bodies themselves, past the limit of the other handlers.
         .layer(RequestBodyLimitLayer::new(app.settings.limits.request_bytes))
         .layer(middleware::from_fn(rpc::surround))
+        .layer(middleware::from_fn(replace_nul))
         .merge(assets::router())
 }
 
 /// Shows the end of a conversation at once, as the page will once it is taken over.
 const SHOW_THE_END: &str = "document.querySelector('.transcript')?.scrollTo(0,1e9)";
+
+/// Loads the browser half and has it take over the page, or makes the page one without scripts.
+const START: &str = include_str!("start.js");
+
+/// What there is of scripts on the page without the browser half.
+const PLAIN: &str = include_str!("plain.js");
+
+/// The parameter in an address that asks for the page without the browser half, as [`START`] does when that has failed.
+const PLAIN_PARAMETER: &str = "plain";
 
 fn shell() -> impl IntoView {
     let nonce = use_nonce();
@@ -64,17 +78,24 @@ fn shell() -> impl IntoView {
         let seconds = app.settings.timeouts.long_answer_seconds;
         (seconds * 1000.0).ceil().to_string()
     });
+    let uri = use_context::<Parts>().map(|parts| parts.uri).unwrap_or_default();
+    let is_plain = asks_for_plain(&uri);
     let Manifest { js, wasm, css } = Manifest::current();
     // A conversation is not taken over without it, and is not to wait for it after all else.
-    let is_conversation = use_context::<Parts>().is_some_and(|parts| parts.uri.path().starts_with("/c/"));
-    let markdown = wasm.rsplit_once('/').filter(|_| is_conversation);
+    let markdown = wasm.rsplit_once('/').filter(|_| uri.path().starts_with("/c/"));
     let markdown = markdown.map(|(folder, _)| [folder, "/split_markdown.wasm"].concat());
-    let start = format!(
-        "import init, {{ hydrate }} from {js:?}; init({{ module_or_path: {wasm:?} }}).then(hydrate);"
-    );
+    let start = format!("const js = {js:?}, wasm = {wasm:?};\n{START}");
+    let preloaded = (!is_plain).then(|| {
+        view! {
+            <link rel="modulepreload" href=js/>
+            <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin=""/>
+            {markdown.map(|file| view! { <link rel="preload" href=file r#as="fetch" r#type="application/wasm" crossorigin=""/> })}
+        }
+    });
+    let script = if is_plain { PLAIN.to_owned() } else { start };
     view! {
         <!DOCTYPE html>
-        <html lang="en" data-long-answer-ms=long_answer>
+        <html lang="en" data-long-answer-ms=long_answer data-state=is_plain.then_some("plain")>
             <head>
                 <meta charset="utf-8"/>
                 <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content"/>
@@ -82,19 +103,85 @@ fn shell() -> impl IntoView {
                 <script nonce=nonce.clone()>{THEME}</script>
                 <link rel="stylesheet" href=css/>
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
-                <link rel="modulepreload" href=js/>
-                <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin=""/>
-                {markdown.map(|file| view! { <link rel="preload" href=file r#as="fetch" r#type="application/wasm" crossorigin=""/> })}
-                <script type="module" nonce=nonce.clone()>{start}</script>
+                {preloaded}
+                <script type="module" nonce=nonce.clone()>{script}</script>
                 {dev_reload::script().map(|address| view! { <script type="module" src=address></script> })}
                 <MetaTags/>
             </head>
             <body>
                 <Root/>
+                {notices(without_plain(&uri))}
                 <script nonce=nonce>{SHOW_THE_END}</script>
             </body>
         </html>
     }
+}
+
+/// What is said when the browser half has not started or has stopped; the style sheet shows it then. The links have a target so that
+/// what is left of the browser half does not follow them.
+fn notices(again: String) -> impl IntoView {
+    let separator = if again.contains('?') { "&" } else { "?" };
+    let plain = [again.as_str(), separator, PLAIN_PARAMETER, "="].concat();
+    view! {
+        <div class="start-notice start-failed" role="alert">
+            <p>
+                "This page could not start. You are reading the plain page: reading and sending work, and what you wrote is kept. If \
+                 this happens again, report it with what the browser's console says."
+            </p>
+            <a class="button" target="_self" href=again.clone()>"Try again"</a>
+        </div>
+        <div class="start-notice start-stopped" role="alert">
+            <p>
+                "This page has stopped working. What was sent and what you wrote is kept. If this happens again, report it with what \
+                 the browser's console says."
+            </p>
+            <a class="button" target="_self" href=again>"Reload"</a>
+            <a class="button" target="_self" href=plain>"Open the plain page"</a>
+        </div>
+    }
+}
+
+fn is_plain(parameter: &str) -> bool {
+    parameter.split('=').next() == Some(PLAIN_PARAMETER)
+}
+
+fn asks_for_plain(uri: &Uri) -> bool {
+    uri.query().is_some_and(|query| query.split('&').any(is_plain))
+}
+
+/// The address of the page with the browser half.
+fn without_plain(uri: &Uri) -> String {
+    // Two slashes would begin the name of another host.
+    let path = uri.path().trim_start_matches(['/', '\\']);
+    let query = uri.query().unwrap_or_default().split('&');
+    let rest: Vec<_> = query
+        .filter(|parameter| !parameter.is_empty() && !is_plain(parameter))
+        .collect();
+    let separator = if rest.is_empty() { "" } else { "?" };
+    ["/", path, separator, &rest.join("&")].concat()
+}
+
+/// Replaces NUL by the character that stands for it. HTML parsers drop it from a text, and where that is all of the text, there is no
+/// text node for the browser half to take over.
+async fn replace_nul(request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    let content_type = response.headers().get(header::CONTENT_TYPE);
+    let is_html = content_type.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
+    if !is_html {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    parts.headers.remove(header::CONTENT_LENGTH);
+    let chunks = body.into_data_stream().map_ok(without_nul);
+    Response::from_parts(parts, Body::from_stream(chunks))
+}
+
+fn without_nul(chunk: Bytes) -> Bytes {
+    if !chunk.contains(&0) {
+        return chunk;
+    }
+    let parts: Vec<_> = chunk.split(|byte| *byte == 0).collect();
+    parts.join("\u{fffd}".as_bytes()).into()
 }
 
 /// Scripts are our own or carry this page's nonce; nothing is loaded from anywhere else.
@@ -105,4 +192,32 @@ fn content_security_policy(nonce: &leptos::nonce::Nonce) -> HeaderValue {
          frame-ancestors 'none'"
     );
     HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_pages_lead_back() {
+        for (address, plain, again) in [
+            ("/c/1?plain=", true, "/c/1"),
+            ("/c/1?before=2&plain=&q=%3C", true, "/c/1?before=2&q=%3C"),
+            ("/?plain", true, "/"),
+            ("//evil.example/?plain", true, "/evil.example/"),
+            ("/c/1?before=plain", false, "/c/1?before=plain"),
+            ("/plain", false, "/plain"),
+        ] {
+            let uri = address.parse().unwrap();
+            assert_eq!(asks_for_plain(&uri), plain, "{address}");
+            assert_eq!(without_plain(&uri), again, "{address}");
+        }
+    }
+
+    #[test]
+    fn nul_becomes_a_character_that_is_kept() {
+        let replaced = without_nul(Bytes::from_static(b"\0<p>a\0\0b\0</p>"));
+        assert_eq!(replaced, "\u{fffd}<p>a\u{fffd}\u{fffd}b\u{fffd}</p>");
+        assert_eq!(without_nul(Bytes::from_static(b"<p></p>")), "<p></p>");
+    }
 }

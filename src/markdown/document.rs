@@ -45,6 +45,11 @@ impl Document {
         Self::default()
     }
 
+    /// All that was pushed, normalised.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
     /// What is to be shown now.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks

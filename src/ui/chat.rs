@@ -30,27 +30,9 @@ use super::{
 /// Everything: the server waits for the page's snapshots and renders them; the browser finds them in the page.
 #[component]
 pub fn Chat() -> impl IntoView {
-    let address = RwSignal::new(browser::address());
-    let page = Memo::new(move |_| address.with(|address| Place::of(address)));
-    let tray = Tray::new();
-    let place = Memo::new(move |_| tray.place(page.get()));
+    let places = places(browser::address());
+    let address = places.address;
     Effect::new(move |_| browser::on_address(move |to| address.set(to)));
-    let go = Callback::new(move |(place, replace): (Place, bool)| {
-        if page.get_untracked().has_tray() {
-            return tray.show(place);
-        }
-        let to = place.path();
-        browser::set_address(&to, replace);
-        address.set(to);
-    });
-    let places = Places {
-        address,
-        page,
-        place,
-        go,
-    };
-    provide_context(tray);
-    provide_context(Reading::begin());
     let snapshots = OnceResource::<_, PageCodec>::new_with_options(Page::load(address.get_untracked()), true);
     view! {
         <Suspense>
@@ -67,7 +49,32 @@ pub fn Chat() -> impl IntoView {
     .erase()
 }
 
-fn begin(page: Page, places: Places) -> AnyView {
+/// Where the person is, with what is there as long as the page is.
+pub(super) fn places(address: String) -> Places {
+    let address = RwSignal::new(address);
+    let page = Memo::new(move |_| address.with(|address| Place::of(address)));
+    let tray = Tray::new();
+    let place = Memo::new(move |_| tray.place(page.get()));
+    let go = Callback::new(move |(place, replace): (Place, bool)| {
+        if page.get_untracked().has_tray() {
+            return tray.show(place);
+        }
+        let to = place.path();
+        browser::set_address(&to, replace);
+        address.set(to);
+    });
+    provide_context(tray);
+    provide_context(Reading::begin());
+    Places {
+        address,
+        page,
+        place,
+        go,
+    }
+}
+
+/// The page of some snapshots.
+pub(super) fn begin(page: Page, places: Places) -> AnyView {
     let models = Models::new(&page);
     let form = page.form;
     let place = places.place;
@@ -85,6 +92,7 @@ fn begin(page: Page, places: Places) -> AnyView {
         live.start();
         models.start();
         use_tray().restore();
+        browser::set_started();
     });
     Effect::new(move |before: Option<Place>| {
         let here = place.get();

@@ -31,6 +31,8 @@ mod erase;
 mod fold;
 mod header;
 mod highlight;
+#[cfg(test)]
+pub(crate) mod hydration_tests;
 mod icons;
 mod lazy;
 mod literature;

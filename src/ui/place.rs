@@ -72,7 +72,10 @@ impl Place {
 /// The message in an address before which one wants to see more, without scripts.
 pub fn before(address: &str) -> Option<MessageId> {
     let (_, query) = address.split_once('?')?;
-    query.strip_prefix("before=")?.parse().ok()
+    let before = query
+        .split('&')
+        .find_map(|parameter| parameter.strip_prefix("before="));
+    before?.parse().ok()
 }
 
 #[cfg(test)]
@@ -92,7 +95,7 @@ mod tests {
         }
         assert_eq!(Place::of(&format!("/c/{id}/")), Place::Conversation(id));
         let before = MessageId::new();
-        let older = format!("/c/{id}?before={before}");
+        let older = format!("/c/{id}?before={before}&plain=");
         assert_eq!(
             (Place::of(&older), super::before(&older)),
             (Place::Conversation(id), Some(before))

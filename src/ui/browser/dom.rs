@@ -18,6 +18,13 @@ pub fn title(text: impl Fn() -> String + 'static) {
     Effect::new(move |_| document().set_title(&text()));
 }
 
+/// Tells the script that started the page that it has taken over. A fault from now on does not undo that.
+pub fn set_started() {
+    if let Some(root) = document().document_element() {
+        let _ = root.set_attribute("data-state", "started");
+    }
+}
+
 /// Puts a text on the clipboard and says whether that worked.
 pub fn copy_text(text: String, done: impl FnOnce(bool) + 'static) {
     spawn_local(async move {

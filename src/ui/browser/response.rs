@@ -13,9 +13,13 @@ pub fn address() -> String {
     address.unwrap_or_default()
 }
 
-/// What the page is called, in its head.
+/// Sets the title in the head of the server's page.
+///
+/// leptos_meta 0.8.7 writes the text between the tags as it is, so it is escaped here. The browser never sees the escaped text: it
+/// sets `document.title` itself.
 pub fn title(text: impl Fn() -> String + Send + Sync + 'static) {
     leptos_meta::provide_meta_context();
+    let text = move || html_escape::encode_text(&text()).into_owned();
     // Registers the text for the head; its view is of no use here.
     let _ = leptos_meta::Title(leptos_meta::TitleProps {
         formatter: None,

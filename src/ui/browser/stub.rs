@@ -85,6 +85,8 @@ pub fn store(_key: &str, _value: Option<&str>) {}
 
 pub fn set_theme(_theme: Option<&str>) {}
 
+pub fn set_started() {}
+
 pub fn copy_text(_text: String, _done: impl FnOnce(bool) + 'static) {}
 
 pub fn append_text(_node: &Text, _more: &str) {}

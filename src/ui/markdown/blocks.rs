@@ -22,7 +22,11 @@ pub struct Page {
     pub footnotes: ArcRwSignal<Footnotes>,
     /// The sources that the text may cite.
     pub cited: Option<Cited>,
+    pub open_code: OpenCode,
 }
+
+/// Returns the whole text of the last code block, if only the beginning of it is shown.
+pub type OpenCode = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
 /// The source of a number, 1 for the first, if there is one.
 pub type Cited = Arc<dyn Fn(usize) -> Option<Source> + Send + Sync>;
@@ -46,6 +50,7 @@ fn one(node: Node, page: &Page) -> AnyView {
                 language,
                 text,
                 ended,
+                open_code: page.open_code.clone(),
             })
             .erase()
         }

@@ -3,6 +3,7 @@
 use leptos::{html, prelude::*};
 
 use super::{
+    blocks::OpenCode,
     colours::{Block, colour},
     grow::Text,
     scroll::tab_stop_while_wider,
@@ -16,11 +17,23 @@ use crate::ui::{
 
 /// A code block with the name of its language and a button that copies it. It has colours once it has ended.
 #[component]
-pub fn CodeBlock(language: Option<String>, text: Text, ended: ArcRwSignal<bool>) -> impl IntoView {
+pub fn CodeBlock(
+    language: Option<String>,
+    text: Text,
+    ended: ArcRwSignal<bool>,
+    open_code: OpenCode,
+) -> impl IntoView {
     let class = language.as_ref().map(|language| format!("language-{language}"));
     let (scroller, content) = (NodeRef::<html::Pre>::new(), NodeRef::<html::Code>::new());
     let tab_stop = tab_stop_while_wider(scroller, content);
     let shown = RwSignal::new(None);
+    let copied = {
+        let (text, ended) = (text.clone(), ended.clone());
+        move || {
+            let open = (!ended.get_untracked()).then(|| open_code()).flatten();
+            open.unwrap_or_else(|| text.whole())
+        }
+    };
     if let Some(language) = language.clone() {
         let text = text.clone();
         follow(ended.clone(), shown, move || Block {
@@ -43,7 +56,7 @@ pub fn CodeBlock(language: Option<String>, text: Text, ended: ArcRwSignal<bool>)
         <div class="md-code">
             <div class="md-code-head">
                 <span class="md-code-language">{language}</span>
-                <CopyButton name="Copy code" text=move || text.whole()/>
+                <CopyButton name="Copy code" text=copied/>
             </div>
             <pre node_ref=scroller tabindex=tab_stop>
                 <code node_ref=content class=class data-lazy=lazy>{code.erase()}</code>

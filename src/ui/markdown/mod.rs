@@ -3,6 +3,7 @@
 //! - [`prose`]: a text, shown or not; [`reader`]: what reads it, in a file that is loaded after the page. All below comes in it
 //! - [`state`]: the state of one text; it turns patches into changes of the nodes that they name
 //! - [`node`]: the tree of nodes, a mirror of the blocks in which everything that can grow is a signal
+//! - [`piece`]: how much of a long text is shown at once
 //! - [`text`]: a text node that follows a growing text
 //! - [`grow`]: lists and texts that grow at a cost that does not depend on their length
 //! - [`blocks`], [`inlines`], [`code`] (in colours once it has ended: [`colours`]), [`footnotes`]: what it all looks like; [`scroll`]: what is too wide
@@ -16,6 +17,7 @@ mod footnotes;
 mod grow;
 mod inlines;
 mod node;
+mod piece;
 mod prose;
 mod reader;
 mod scroll;

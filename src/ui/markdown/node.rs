@@ -309,6 +309,24 @@ fn container(root: &Nodes, path: &[usize]) -> Option<Nodes> {
     }
 }
 
+/// Counts the code blocks of a tree.
+pub fn count_code(nodes: &Nodes) -> usize {
+    let mut count = 0;
+    nodes.for_each(|node| {
+        count += match &node.kind {
+            Kind::Code { .. } => 1,
+            Kind::Quote(nodes) | Kind::Footnote { nodes, .. } => count_code(nodes),
+            Kind::List { items, .. } => {
+                let mut count = 0;
+                items.for_each(|item| count += count_code(&item.nodes));
+                count
+            }
+            _ => 0,
+        };
+    });
+    count
+}
+
 /// Collects the footnotes of a tree in the order of the text.
 pub fn footnotes(nodes: &Nodes, found: &mut Footnotes) {
     nodes.for_each(|node| match &node.kind {

@@ -9,6 +9,9 @@ use leptos::prelude::*;
 
 use super::{Cited, Reader};
 
+/// How much of a text is shown until it is read.
+const MAX_PLAIN_BYTES: usize = 256 << 10;
+
 /// A text. Clones are the same one.
 ///
 /// It belongs to nobody's reactive owner: it goes on growing while nothing shows it.
@@ -27,7 +30,7 @@ pub trait Read: Send + Sync {
     /// Nothing more will come.
     fn finish(&self);
     /// `prefix` and `cited` as [`MarkdownView`](super::MarkdownView) has them.
-    fn view(&self, prefix: String, cited: Option<Cited>) -> AnyView;
+    fn view(self: Arc<Self>, prefix: String, cited: Option<Cited>) -> AnyView;
 }
 
 impl Prose {
@@ -75,10 +78,12 @@ impl Prose {
         })
     }
 
-    /// What it says, until it is read.
+    /// What it says, until it is read: its beginning, if it is long.
     pub(super) fn plain(&self) -> String {
         self.with(|state| match state {
-            State::Unread { text, .. } => text.get(),
+            State::Unread { text, .. } => {
+                text.with(|text| text[..text.floor_char_boundary(MAX_PLAIN_BYTES)].to_owned())
+            }
             State::Read(_) => String::new(),
         })
     }

@@ -18,6 +18,8 @@ mod width;
 use leptos::{html, prelude::*};
 
 pub use self::card::{load_card, payload_card};
+#[cfg(test)]
+pub use self::shown::body;
 use super::{
     browser, icons,
     lazy::lazy,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     Json, Router,
     body::Bytes,
-    extract::{Path, State as Extract},
+    extract::{DefaultBodyLimit, Path, State as Extract},
     http::{HeaderMap, Method, StatusCode, Uri, header},
     response::{IntoResponse, Response},
     routing::{get, post},
@@ -33,6 +33,8 @@ pub fn router(state: Arc<State>) -> Router {
         .route("/control/state", get(facts))
         .route("/control/reset", post(reset))
         .fallback(pages::find)
+        // A script may have all of the largest answer in it.
+        .layer(DefaultBodyLimit::disable())
         .with_state(state)
 }
 

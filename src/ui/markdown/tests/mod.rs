@@ -8,6 +8,7 @@ use super::{
     prose::Read,
     state::MarkdownState,
 };
+use crate::markdown::parse;
 
 fn node(state: &MarkdownState, index: usize) -> Node {
     state.nodes.get(index).expect("there is such a block")
@@ -117,4 +118,64 @@ fn a_text_is_cut_at_the_same_places_however_it_came() {
     assert_eq!(text.whole(), whole);
     assert_eq!(text.piece_lengths(), at_once);
     assert!(at_once.len() > 3);
+}
+
+#[test]
+fn long_texts_come_in_pieces() {
+    for text in [
+        "one paragraph ".repeat(200_000),
+        "a line\n".repeat(400_000),
+        "- an item\n".repeat(250_000),
+        ["```\n", &"let code = 1;\n".repeat(200_000), "```\n"].concat(),
+        "x".repeat(2 << 20),
+        "*".repeat(2 << 20),
+        "[".repeat(2 << 20),
+        "`".repeat(2 << 20),
+        "<".repeat(2 << 20),
+        "| a | b |\n|---|---|\n".to_owned() + &"| c | d |\n".repeat(250_000),
+    ] {
+        let name = &text[..12];
+        let state = MarkdownState::finished(&text);
+        let shown = state.shown_bytes();
+        assert!(shown < 1 << 20 && shown > 64 << 10, "{name}: {shown}");
+        assert!(state.has_more.get_untracked(), "{name}");
+        state.show_more();
+        assert!(state.shown_bytes() > shown, "{name}");
+    }
+}
+
+#[test]
+fn pieces_come_to_the_whole_text() {
+    let text = "A *line* with `marks` in it.\n\n".repeat(60_000) + "The end[^1] of it.\n\n[^1]: A note.\n";
+    let state = MarkdownState::new("");
+    for chunk in text.as_bytes().chunks(100_000) {
+        state.append(std::str::from_utf8(chunk).unwrap_or_default());
+    }
+    let shown = state.shown_bytes();
+    assert_eq!(shown, MarkdownState::finished(&text).shown_bytes());
+    state.finish();
+    assert_eq!(state.shown_bytes(), shown);
+    let mut pieces = 1;
+    while state.has_more.get_untracked() {
+        state.show_more();
+        pieces += 1;
+    }
+    assert_eq!((pieces, state.shown_bytes()), (7, text.len()));
+    let whole = parse(&text);
+    let mut keys = 0;
+    state.nodes.for_each(|_| keys += 1);
+    assert_eq!(keys, whole.len());
+}
+
+#[test]
+fn copies_all_of_a_code_block_of_which_a_piece_is_shown() {
+    let lines = "let code = 1;\n".repeat(200_000);
+    let before = "```\nfirst\n```\n\n> ```\n> second\n> ```\n\n";
+    let state = MarkdownState::finished(&[before, "```rust\n", &lines, "```\n\nAfter.\n"].concat());
+    assert!(state.has_more.get_untracked());
+    assert_eq!(state.open_code(), Some(lines));
+    while state.has_more.get_untracked() {
+        state.show_more();
+    }
+    assert_eq!(state.open_code(), None);
 }

@@ -1,0 +1,191 @@
+import type { Page } from '@playwright/test';
+import { EventStream } from '../support/events.ts';
+import { expect, test } from '../support/test.ts';
+
+/** Sends a message over HTTP and waits for its answer; returns the conversation's path. */
+async function conversation(url: string, message: string): Promise<string> {
+  const events = await (await EventStream.chat(url, { message })).rest();
+  return `/c/${events[0]!.conversation_id}`;
+}
+
+test('titles are text in the head of the page', async ({ chat, page, parlor, request }) => {
+  const title = 'Why does </title><meta http-equiv=refresh content="0;url=https://evil.example/"> & &amp; end it?';
+  const path = await conversation(parlor.url, 'Hello');
+  await request.patch(`/api${path.replace('/c/', '/conversations/')}`, { data: { title }, headers: { origin: parlor.url } });
+  const html = await (await request.get(path)).text();
+  const head = html.slice(0, html.indexOf('</head>'));
+  expect(head).toContain('<title>Why does &lt;/title&gt;&lt;meta http-equiv=refresh');
+  expect(head).not.toContain('<meta http-equiv');
+  await chat.open(path);
+  await expect(page).toHaveTitle(`${title} · Parlor`);
+  await expect(chat.title).toHaveText(title);
+  await chat.newChat.click();
+  await expect(page).toHaveTitle('Parlor');
+  await chat.entry('Why does').click();
+  await expect(page).toHaveTitle(`${title} · Parlor`);
+  await chat.reload();
+  await expect(page).toHaveTitle(`${title} · Parlor`);
+});
+
+test('first messages that end the title are answered after a reload', async ({ chat, page }) => {
+  await chat.open();
+  await chat.begin('Why does </title> end the title?');
+  await chat.done();
+  await chat.reload();
+  await expect(page).toHaveTitle(/^Why does <\/title> end the.* · Parlor$/);
+  await chat.say('And </script>?');
+  await chat.done();
+});
+
+test('kept tool input is the same after a reload', async ({ chat, context, page, upstream }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  // As JSON this is shorter than what is shown of it at first; with each `<` as `\u003c` it would be longer.
+  const content = `${'<li>item</li>'.repeat(250)}${'x'.repeat(15)}`;
+  const input = JSON.stringify({ expression: '1 + 1', content });
+  await upstream.script({ when: { tool_gave: '2' }, steps: [{ text: 'Done' }] });
+  await upstream.script({ when: { user_contains: 'Write' }, steps: [{ tool_call: { id: 'call_1', name: 'calculate', arguments: input } }], times: 1 });
+  await chat.open();
+  await chat.begin('Write');
+  await expect(chat.answers.last()).toBeVisible();
+  await chat.done();
+  await chat.reload();
+  const card = chat.answers.locator('.tool').first();
+  await card.locator('summary').click();
+  await expect(card.locator('.tool-part').getByText('<li>item</li>').first()).toBeVisible();
+  await card.locator('.tool-part', { hasText: 'Asked' }).getByRole('button', { name: 'Copy' }).click();
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain(content);
+});
+
+test('texts of characters that parsers drop are taken over', async ({ chat, parlor }) => {
+  const path = await conversation(parlor.url, '\u0000');
+  await chat.open(path);
+  await chat.say('\u0001 \u2028 &#0; ]]> <!-- \r\n');
+  await chat.reload();
+  await expect(chat.questions).toHaveCount(2);
+});
+
+/** Damages the page's HTML on its way, as an extension or a proxy might. */
+async function damage(page: Page, how: (html: string) => string): Promise<{ times: number }> {
+  const count = { times: 0 };
+  await page.route(/\/(c\/[^?]*)?$/, async (route) => {
+    if (route.request().resourceType() !== 'document') return route.fallback();
+    count.times++;
+    const response = await route.fetch();
+    await route.fulfill({ response, body: how(await response.text()) });
+  });
+  return count;
+}
+
+/** A text where the browser half expects an element. */
+const withStrayText = (html: string): string => html.replace('<main ', 'stray<main ');
+
+test.describe('a page that cannot start', () => {
+  test.use({ faults: true });
+
+  test('becomes the plain page, in which one can read and send', async ({ chat, page, parlor }) => {
+    const path = await conversation(parlor.url, 'First');
+    const loaded = await damage(page, withStrayText);
+    await page.goto(path);
+    const notice = page.getByRole('alert').filter({ hasText: 'This page could not start' });
+    await expect(notice).toBeVisible();
+    expect(new URL(page.url()).pathname).toBe(path);
+    await expect(chat.questions).toContainText('First');
+    // What does nothing here is not shown.
+    await expect(page.getByRole('button', { name: 'Copy' })).toHaveCount(0);
+    expect(loaded.times).toBe(1);
+    await chat.message.fill('Second');
+    await chat.send.click();
+    // Where a redirect leads is not damaged: that page starts.
+    await chat.ready();
+    await expect(page).toHaveURL(path);
+    await expect(notice).toBeHidden();
+    await expect(chat.questions).toHaveText([/First/, /Second/]);
+    await expect(chat.message).toHaveValue('');
+  });
+
+  test('keeps what was written before', async ({ chat, page, parlor }) => {
+    const path = await conversation(parlor.url, 'First');
+    let start = () => {};
+    const written = new Promise<void>((resolve) => (start = resolve));
+    await damage(page, withStrayText);
+    await page.route(/\.wasm$/, async (route) => {
+      await written;
+      await route.fallback();
+    });
+    await page.goto(path, { waitUntil: 'commit' });
+    await chat.message.fill('Half a thought');
+    start();
+    const notice = page.getByRole('alert').filter({ hasText: 'This page could not start' });
+    await expect(notice).toBeVisible();
+    await expect(chat.message).toHaveValue('Half a thought');
+    await chat.message.fill('A whole thought');
+    await page.unrouteAll();
+    await notice.getByRole('link', { name: 'Try again' }).click();
+    await chat.ready();
+    await expect(chat.message).toHaveValue('A whole thought');
+  });
+
+  test('becomes the plain page when its data are damaged', async ({ page, parlor }) => {
+    const path = await conversation(parlor.url, 'First');
+    const loaded = await damage(page, (html) => html.replace(/(__RESOLVED_RESOURCES\[\d+\] = ")./, '$1}'));
+    await page.goto(path);
+    await expect(page.getByRole('alert').filter({ hasText: 'This page could not start' })).toBeVisible();
+    expect(loaded.times).toBe(1);
+  });
+
+  test('says so when it stops later', async ({ chat, page }) => {
+    await chat.open();
+    await page.evaluate(() => {
+      // A module that traps: (module (func (export "f") unreachable)).
+      const bytes = [0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 102, 0, 0, 10, 5, 1, 3, 0, 0, 11];
+      const { f } = new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(bytes))).exports;
+      setTimeout(f as () => void);
+    });
+    const notice = page.getByRole('alert').filter({ hasText: 'This page has stopped working' });
+    await expect(notice).toBeVisible();
+    await notice.getByRole('link', { name: 'Reload' }).click();
+    await chat.ready();
+    await expect(notice).toBeHidden();
+  });
+});
+
+test('pages whose code cannot be loaded stay readable', async ({ browserLog, chat, page, parlor }) => {
+  browserLog.allowLostConnections();
+  const path = await conversation(parlor.url, 'First');
+  await page.route(/\/parlor[^/]*\.wasm$/, (route) => route.abort());
+  await page.goto(path);
+  await expect(page.getByRole('alert').filter({ hasText: 'This page could not start' })).toBeVisible();
+  await expect(chat.questions).toContainText('First');
+  await chat.message.fill('Second');
+  await chat.send.click();
+  await expect(chat.questions).toHaveText([/First/, /Second/]);
+});
+
+test('the largest answers are sent and shown in pieces', async ({ chat, context, page, parlor, request, upstream }) => {
+  test.slow();
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const length = 8 * 1024 * 1024 - 1024;
+  const shapes: [string, string][] = [['prose', 'word '], ['code', 'let a = 1;\n'], ['brackets', '['], ['tags', '<']];
+  for (const [name, piece] of shapes) {
+    const begins = name === 'code' ? '```\n' : '';
+    const text = (begins + piece.repeat(length / piece.length)).slice(0, length);
+    const chunks = Array.from({ length: Math.ceil(length / 500_000) }, (_, at) => ({ text: text.slice(at * 500_000, (at + 1) * 500_000) }));
+    await upstream.script({ when: { user_contains: name }, steps: chunks });
+    const path = await conversation(parlor.url, name);
+    const html = await (await request.get(path)).text();
+    const shown = html.replace(/<script[^]*?<\/script>/g, '');
+    expect(shown.length, `${name}: bytes of HTML`).toBeLessThan(2_000_000);
+    await chat.open(path);
+    expect(await page.evaluate(() => document.querySelectorAll('*').length), `${name}: elements`).toBeLessThan(5000);
+    const answer = chat.answers.last();
+    const before = await answer.evaluate((element) => element.textContent!.length);
+    await answer.getByRole('button', { name: 'Show more' }).click();
+    await expect.poll(() => answer.evaluate((element) => element.textContent!.length), `${name}: more`).toBeGreaterThan(before * 1.5);
+    await answer.getByRole('button', { name: 'Copy', exact: true }).click();
+    await expect.poll(() => page.evaluate(async () => (await navigator.clipboard.readText()).length), `${name}: copied`).toBe(text.length);
+    if (name === 'code') {
+      await answer.getByRole('button', { name: 'Copy code' }).click();
+      await expect.poll(() => page.evaluate(async () => (await navigator.clipboard.readText()).length)).toBe(text.length - begins.length + 1);
+    }
+  }
+});

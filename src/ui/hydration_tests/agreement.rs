@@ -1,0 +1,175 @@
+//! The browser has the state that the server rendered, to the byte, and renders the same page from it.
+
+use proptest::{
+    prelude::*,
+    test_runner::{RngAlgorithm, TestRng, TestRunner},
+};
+
+use super::{
+    html,
+    pages::{self, Texts},
+    wire,
+};
+use crate::{
+    protocol::{Json, MessageBody, Part},
+    ui::page::Page,
+};
+
+/// The generator's seed: each run tests the same pages.
+const SEED: [u8; 32] = *b"what the server and browser have";
+
+/// Where tool inputs and outputs, and the text nodes of Chromium's parser, are cut.
+const LIMITS: [usize; 2] = [4000, 65_536];
+
+/// Characters and strings that HTML, JavaScript, JSON or Markdown treat in a way of their own.
+const SPECIAL: &[&str] = &[
+    "<",
+    ">",
+    "&",
+    "\"",
+    "'",
+    "\\",
+    "`",
+    "]]>",
+    "</script>",
+    "</title>",
+    "<script>",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "\u{2028}",
+    "\u{2029}",
+    "\0",
+    "\u{1}",
+    "\u{7f}",
+    "\u{feff}",
+    "\u{fffd}",
+    "\r\n",
+    "\r",
+    "\n",
+    "\t",
+    "\\u003c",
+    "\\u0001",
+    "\\ud83d",
+    "&lt;",
+    "&amp;",
+    "&#0;",
+    "🦀",
+    "é",
+    "\u{301}",
+    "\u{202e}",
+    "${x}",
+    "0",
+    "*",
+    "_",
+    "[",
+    "](",
+    "|",
+    "- ",
+    "# ",
+    "> ",
+    "```\n",
+    "    ",
+    "a",
+    "word ",
+];
+
+fn text() -> impl Strategy<Value = String> {
+    let special =
+        prop::collection::vec(prop::sample::select(SPECIAL), 0..24).prop_map(|pieces| pieces.concat());
+    // As many `<` as bring a text to a limit, and a few more or less.
+    let long = (
+        prop::sample::select(&LIMITS[..]),
+        0..40_usize,
+        prop::sample::select(SPECIAL),
+    )
+        .prop_map(|(limit, more, piece)| {
+            let length = limit - 20 + more;
+            let piece = if piece.is_empty() { "<" } else { piece };
+            let mut text = piece.repeat(length / piece.len() + 1);
+            text.truncate(text.floor_char_boundary(length));
+            text
+        });
+    prop_oneof![6 => special, 2 => any::<String>(), 1 => long]
+}
+
+/// A tool's input: an object of texts, or no JSON at all.
+fn input() -> impl Strategy<Value = String> {
+    prop_oneof![
+        (text(), text()).prop_map(|(content, query)| {
+            serde_json::json!({ "content": content, "query": query }).to_string()
+        }),
+        text().prop_map(|text| ["{\"content\": \"", &text, "\"}"].concat()),
+        text(),
+    ]
+}
+
+fn texts() -> impl Strategy<Value = Texts> {
+    (text(), text(), text(), text(), input(), text(), text()).prop_map(
+        |(title, question, answer, thinking, input, output, other)| Texts {
+            title,
+            question,
+            answer,
+            thinking,
+            input,
+            output,
+            other,
+        },
+    )
+}
+
+fn check(name: &str, page: &Page, address: &str) {
+    let sent = wire::sent(page);
+    assert_eq!(&sent, page, "{name}: the state");
+    assert_eq!(html(&sent, address), html(page, address), "{name}: the page");
+}
+
+#[test]
+fn browser_renders_what_the_server_rendered() {
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &SEED);
+    let config = ProptestConfig {
+        cases: 48,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    let tested = runner.run(&texts(), |texts| {
+        let (page, address) = pages::conversation(&texts);
+        check("conversation", &page, &address);
+        Ok(())
+    });
+    if let Err(error) = tested {
+        panic!("seed {}: {error}", String::from_utf8_lossy(&SEED));
+    }
+}
+
+#[test]
+fn other_pages_agree_as_well() {
+    for text in SPECIAL {
+        for (page, address) in pages::others(text) {
+            check(text, &page, &address);
+        }
+    }
+}
+
+#[test]
+fn raw_json_keeps_its_bytes() {
+    let item = "<li>item</li>";
+    for count in [1, 249, 250, 251, 300] {
+        let input = serde_json::json!({ "path": "list.html", "content": item.repeat(count) }).to_string();
+        let (page, address) = pages::conversation(&Texts {
+            input: input.clone(),
+            ..Texts::all("text")
+        });
+        let sent = wire::sent(&page);
+        let transcript = sent.transcript.expect("there is one").expect("it is there");
+        let MessageBody::Assistant(answer) = &transcript.messages[1].body else {
+            panic!("the second message is the answer");
+        };
+        let Part::ToolCall(call) = &answer.nodes[0].parts[2] else {
+            panic!("the third part is the call");
+        };
+        assert_eq!(call.input, Json::or_string(&input));
+        check("list", &page, &address);
+    }
+}

@@ -1,0 +1,34 @@
+//! Tests of the server-rendered page and of the data that the browser takes it over with.
+//!
+//! - [`pages`]: pages that have a given text everywhere where there can be one
+//! - [`wire`]: the data of a page as Leptos writes it into the page and as a browser reads it there
+//! - [`agreement`]: both halves have the same state, and render the same page from it
+//! - [`xss`]: no text becomes markup
+
+mod agreement;
+mod pages;
+mod wire;
+pub(crate) mod xss;
+
+use std::sync::Arc;
+
+use hydration_context::SsrSharedContext;
+use leptos::prelude::*;
+
+use super::{chat, page::Page};
+
+/// Runs `make` as the server runs what renders a page.
+fn on_server(make: impl FnOnce() -> String) -> String {
+    let owner = Owner::new_root(Some(Arc::new(SsrSharedContext::new())));
+    let made = owner.with(make);
+    owner.cleanup();
+    made
+}
+
+/// The server-rendered HTML of a page's body.
+fn html(page: &Page, address: &str) -> String {
+    on_server(|| {
+        let places = chat::places(address.to_owned());
+        chat::begin(page.clone(), places).to_html()
+    })
+}

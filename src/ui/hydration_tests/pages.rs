@@ -1,0 +1,339 @@
+//! Pages with given texts in all places.
+
+use crate::{
+    api::{ApiError, ErrorCode, literature::Opened},
+    protocol::{
+        ActionHandler, ApiToken, AssistantMessage, Attachment, AttachmentId, ConversationId,
+        ConversationList, ConversationSummary, Fraction, Interaction, Json, Memory, MemoryId, Message,
+        MessageBody, MessageId, Node, Part, PayloadRef, Personal, Position, RunError, RunStatus, Source,
+        StreamId, SuggestedAction, SuggestedValue, Timestamp, TokenId, ToolCall, ToolProgress, ToolStatus,
+        Transcript,
+        chat::{ModelInfo, ModelList},
+        literature::{Article, Found, FullArticle, Library, ResearchStream, SavedArticle, Sort},
+    },
+    ui::{
+        page::{FormIds, Page},
+        place::Place,
+    },
+};
+
+const AT: Timestamp = Timestamp(1_790_000_000_000);
+
+/// What differs between the pages of a test.
+#[derive(Clone, Debug)]
+pub struct Texts {
+    pub title: String,
+    pub question: String,
+    pub answer: String,
+    pub thinking: String,
+    /// A tool's arguments, as the model wrote them.
+    pub input: String,
+    pub output: String,
+    /// Everything else.
+    pub other: String,
+}
+
+impl Texts {
+    /// The same text everywhere.
+    pub fn all(text: &str) -> Self {
+        Self {
+            title: text.into(),
+            question: text.into(),
+            answer: text.into(),
+            thinking: text.into(),
+            input: serde_json::json!({ "query": text, "content": text }).to_string(),
+            output: text.into(),
+            other: text.into(),
+        }
+    }
+}
+
+fn page(place: Place, other: &str) -> Page {
+    Page {
+        now: AT,
+        place,
+        list: Ok(ConversationList::default()),
+        transcript: None,
+        models: Ok(ModelList {
+            models: vec![ModelInfo {
+                id: other.into(),
+                name: other.into(),
+                endpoint: other.into(),
+            }],
+            default: Some(other.into()),
+            problems: vec![problem(other)],
+            can_search: true,
+        }),
+        opened: None,
+        personal: None,
+        form: FormIds {
+            intent_id: Default::default(),
+            conversation_id: Default::default(),
+            message_id: Default::default(),
+            begins: false,
+        },
+    }
+}
+
+fn problem(text: &str) -> RunError {
+    RunError {
+        code: text.into(),
+        message: text.into(),
+        hint: text.into(),
+    }
+}
+
+fn payload(text: &str) -> PayloadRef {
+    PayloadRef {
+        payload_id: "payload_1".into(),
+        kind: text.into(),
+        summary: text.into(),
+    }
+}
+
+fn call(texts: &Texts, index: usize, status: ToolStatus) -> Part {
+    let other = &texts.other;
+    let file = |media_type: &str| Attachment {
+        id: AttachmentId::new(),
+        name: other.clone(),
+        media_type: media_type.into(),
+        bytes: 7,
+    };
+    Part::ToolCall(Box::new(ToolCall {
+        tool_use_id: other.clone(),
+        index,
+        tool: other.clone(),
+        input: Json::or_string(&texts.input),
+        label: other.clone(),
+        detail: Some(other.clone()),
+        status,
+        progress: Some(ToolProgress {
+            stage: other.clone(),
+            message: other.clone(),
+            progress: Some(Fraction::of(1, 3)),
+            data: Some(Json::or_string(&texts.input)),
+        }),
+        output: Some(texts.output.clone()),
+        payload: Some(payload(other)),
+        attachments: vec![file("image/png"), file("audio/wav"), file(other)],
+        started_at: Some(AT),
+        ended_at: None,
+    }))
+}
+
+/// A conversation: a question, an answer with everything that one can have, and one that waits for a person.
+pub fn conversation(texts: &Texts) -> (Page, String) {
+    let id = ConversationId::new();
+    let other = &texts.other;
+    let (question, answer) = (MessageId::new(), MessageId::new());
+    let text = |text: &str| Part::Text { text: text.into() };
+    let thinking = Part::Thinking {
+        text: texts.thinking.clone(),
+    };
+    let assistant = AssistantMessage {
+        status: RunStatus::Failed,
+        nodes: vec![
+            Node {
+                parts: vec![
+                    thinking,
+                    text(&texts.answer),
+                    call(texts, 0, ToolStatus::Complete),
+                    call(texts, 1, ToolStatus::Failed),
+                    Part::Payload {
+                        payload: payload(other),
+                    },
+                ],
+            },
+            Node {
+                parts: vec![text(&texts.output)],
+            },
+        ],
+        activity: Some(other.clone()),
+        error: Some(problem(other)),
+        suggested_values: vec![SuggestedValue {
+            label: other.clone(),
+            value: other.clone(),
+        }],
+        suggested_actions: vec![SuggestedAction {
+            label: other.clone(),
+            action: other.clone(),
+            handler: ActionHandler::Server,
+            data: Some(texts.input.clone()),
+            style: crate::protocol::suggestion::ActionStyle::Primary,
+            taken: false,
+        }],
+        sources: vec![Source {
+            number: 1,
+            title: other.clone(),
+            url: "https://example.com/".into(),
+        }],
+        ended_at: Some(AT),
+        ..AssistantMessage::started(other.as_str())
+    };
+    let pressed = Interaction::ActionExecuted {
+        action: other.clone(),
+        data: Some(texts.input.clone()),
+    };
+    let (again, waiting) = (MessageId::new(), MessageId::new());
+    let asking = AssistantMessage {
+        status: RunStatus::Waiting,
+        activity: Some(other.clone()),
+        nodes: vec![Node {
+            parts: vec![call(texts, 0, ToolStatus::Waiting)],
+        }],
+        ..AssistantMessage::started(other.as_str())
+    };
+    let message = |id, parent_id, body| Message {
+        id,
+        parent_id,
+        created_at: AT,
+        body,
+    };
+    let asked = |interaction| MessageBody::User {
+        text: texts.question.clone(),
+        interaction,
+    };
+    let transcript = Transcript {
+        title: texts.title.clone(),
+        model: Some(other.clone()),
+        messages: vec![
+            message(question, None, asked(Interaction::TextInput)),
+            message(answer, Some(question), MessageBody::Assistant(assistant)),
+            message(again, Some(answer), asked(pressed)),
+            message(waiting, Some(again), MessageBody::Assistant(asking)),
+        ],
+        active_leaf: Some(waiting),
+        as_of: Position(9),
+        ..Transcript::new(id)
+    };
+    let place = Place::Conversation(id);
+    let list = ConversationList {
+        as_of: Position(9),
+        conversations: vec![ConversationSummary {
+            id,
+            title: texts.title.clone(),
+            updated_at: AT,
+            activity: Position(9),
+            active_run: None,
+            waiting: true,
+            unseen: true,
+        }],
+        has_more: true,
+    };
+    let page = Page {
+        list: Ok(list),
+        transcript: Some(Ok(transcript)),
+        ..page(place, other)
+    };
+    (page, place.path())
+}
+
+/// The other pages with a person's texts in them: the settings, the literature, and errors.
+pub fn others(text: &str) -> Vec<(Page, String)> {
+    let error = || ApiError::new(ErrorCode::Unavailable, text);
+    let id = ConversationId::new();
+    let place = Place::Conversation(id);
+    let failed = Page {
+        list: Err(error()),
+        transcript: Some(Err(error())),
+        models: Err(error()),
+        ..page(place, text)
+    };
+    let settings = Page {
+        personal: Some(json(&personal(text))),
+        ..page(Place::Settings, text)
+    };
+    let mut pages = vec![
+        (failed, place.path()),
+        (settings, Place::Settings.path()),
+        (page(Place::New, text), Place::New.path()),
+    ];
+    for address in [
+        "/literature",
+        "/literature/saved",
+        "/literature/streams",
+        "/literature/articles/11",
+    ] {
+        let literature = Page {
+            opened: Some(json(&opened(text))),
+            ..page(Place::Literature, text)
+        };
+        pages.push((literature, address.into()));
+    }
+    let refused = Opened {
+        library: Err(error()),
+        found: Some(Err(error())),
+        article: Some(Err(error())),
+    };
+    let literature = Page {
+        opened: Some(json(&refused)),
+        ..page(Place::Literature, text)
+    };
+    pages.push((literature, "/literature/articles/11?q=tea".into()));
+    pages
+}
+
+fn json(value: &impl serde::Serialize) -> Json {
+    Json::or_string(&serde_json::to_string(value).expect("it can be written"))
+}
+
+fn personal(text: &str) -> Personal {
+    Personal {
+        instructions: text.into(),
+        instructions_bytes: 8192,
+        remembers: true,
+        memories: vec![Memory {
+            id: MemoryId::new(),
+            text: text.into(),
+            created_at: AT,
+        }],
+        tokens: vec![ApiToken {
+            id: TokenId::new(),
+            name: text.into(),
+            beginning: text.into(),
+            created_at: AT,
+            expires_at: None,
+            last_used_at: Some(AT),
+        }],
+    }
+}
+
+fn opened(text: &str) -> Opened {
+    let article = || Article {
+        pmid: "11".into(),
+        title: text.into(),
+        authors: vec![text.into()],
+        journal: text.into(),
+        published: text.into(),
+        doi: Some(text.into()),
+    };
+    Opened {
+        library: Ok(Library {
+            as_of: Position(9),
+            articles: vec![SavedArticle {
+                article: article(),
+                note: text.into(),
+                saved_at: AT,
+            }],
+            streams: vec![ResearchStream {
+                id: StreamId::new(),
+                name: text.into(),
+                query: text.into(),
+                instructions: text.into(),
+            }],
+        }),
+        found: Some(Ok(Found {
+            query: text.into(),
+            sort: Sort::Relevance,
+            page: 1,
+            pages: 2,
+            total: 21,
+            articles: vec![article()],
+        })),
+        article: Some(Ok(FullArticle {
+            article: article(),
+            summary: vec![text.into()],
+            problem: Some(text.into()),
+        })),
+    }
+}

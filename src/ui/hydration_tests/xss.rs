@@ -1,0 +1,216 @@
+//! The collections of cross-site scripting strings (tests/fixtures/xss), through every text of the pages.
+
+use std::collections::BTreeSet;
+
+use html5gum::{DefaultEmitter, Token, Tokenizer};
+use leptos::prelude::*;
+use serde_json::{Value, json};
+
+use super::{
+    html, on_server,
+    pages::{self, Texts},
+};
+use crate::{
+    payloads,
+    protocol::{Json, Payload},
+    ui::{
+        markdown::{MarkdownView, Prose, Reading},
+        panel,
+    },
+};
+
+/// How many strings are tested in one page.
+const BATCH: usize = 150;
+
+/// Markdown that makes every element that Markdown can make.
+const HARMLESS: &str = "# a\n## b\n### c\n#### d\n\nText **b** *e* ~~s~~ `c` [l](https://a.b \"t\") ![i](https://a.b/i.png \"t\") [1] \
+    note[^1]  \nbroken\n\n- [x] done\n- a\n  - b\n\n3. one\n4. two\n\n> quote\n\n---\n\n```rust\nfn main() {}\n```\n\n    code\n\n\
+    | a | b | c |\n|:--|:-:|--:|\n| 1 | 2 | 3 |\n\n<div>\nhtml\n</div>\n\n[^1]: note\n";
+
+pub(crate) fn collections() -> Vec<String> {
+    let files = [
+        include_str!("../../../tests/fixtures/xss/dompurify.json"),
+        include_str!("../../../tests/fixtures/xss/payloadbox.json"),
+        include_str!("../../../tests/fixtures/xss/payloads-all-the-things.json"),
+    ];
+    let read = |file: &str| serde_json::from_str::<Vec<String>>(file).expect("the fixture is JSON");
+    files.into_iter().flat_map(read).collect()
+}
+
+pub(crate) fn batches(strings: &[String]) -> Vec<String> {
+    strings.chunks(BATCH).map(|batch| batch.join("\n\n")).collect()
+}
+
+/// What a page is made of: elements with the names of their attributes, and where they lead.
+#[derive(Debug, Default)]
+pub(crate) struct Made {
+    /// `a`, `a href`, …, and comments.
+    pub(crate) names: BTreeSet<String>,
+    addresses: BTreeSet<String>,
+    /// The text of all text nodes.
+    pub(crate) text: String,
+}
+
+/// Reads HTML as a browser does.
+pub(crate) fn made(html: &str) -> Made {
+    let mut emitter = DefaultEmitter::default();
+    emitter.naively_switch_states(true);
+    let mut made = Made::default();
+    for token in Tokenizer::new_with_emitter(html, emitter) {
+        let Ok(token) = token;
+        match token {
+            Token::StartTag(tag) => {
+                let name = String::from_utf8_lossy(&tag.name).into_owned();
+                for (attribute, value) in &tag.attributes {
+                    let attribute = String::from_utf8_lossy(attribute);
+                    if ["href", "src", "action", "formaction", "xlink:href"].contains(&&*attribute) {
+                        made.addresses.insert(String::from_utf8_lossy(value).into_owned());
+                    }
+                    made.names.insert(format!("{name} {attribute}"));
+                }
+                made.names.insert(name);
+            }
+            Token::String(text) => made.text.push_str(&String::from_utf8_lossy(&text)),
+            // Leptos marks places with comments, in which no text ever stands.
+            Token::Comment(comment) => {
+                let comment = String::from_utf8_lossy(&comment).into_owned();
+                made.names.insert(["<!--", &comment, "-->"].concat());
+            }
+            Token::EndTag(_) | Token::Doctype(_) | Token::Error(_) => {}
+        }
+    }
+    made
+}
+
+/// Asserts that a text has made nothing that harmless texts don't make, and leads nowhere that a link may not lead.
+fn check(name: &str, made: &Made, allowed: &BTreeSet<String>) {
+    let more: Vec<_> = made.names.difference(allowed).collect();
+    assert!(more.is_empty(), "{name} has made {more:?}");
+    for address in &made.addresses {
+        // Browsers ignore control characters there.
+        let address: String = address.chars().filter(|c| !c.is_control()).collect();
+        let before_path = address.trim().split(['/', '?', '#']).next().unwrap_or_default();
+        let scheme = before_path
+            .split_once(':')
+            .map(|(scheme, _)| scheme.to_ascii_lowercase());
+        let is_fine = scheme.is_none_or(|scheme| ["https", "http", "mailto"].contains(&scheme.as_str()));
+        assert!(is_fine, "{name} leads to {address}");
+    }
+}
+
+/// All that the pages with harmless texts are made of.
+fn allowed() -> BTreeSet<String> {
+    let mut allowed = BTreeSet::new();
+    for text in [HARMLESS, "text"] {
+        let (page, address) = pages::conversation(&Texts::all(text));
+        let mut pages = pages::others(text);
+        pages.push((page, address));
+        for (page, address) in pages {
+            allowed.append(&mut made(&html(&page, &address)).names);
+        }
+    }
+    for tag in [
+        "script", "style", "iframe", "object", "embed", "base", "meta", "link", "math",
+    ] {
+        assert!(!allowed.contains(tag), "{tag}");
+    }
+    let handler = allowed.iter().find(|name| name.contains(" on"));
+    assert_eq!(handler, None);
+    allowed
+}
+
+#[test]
+fn no_text_of_a_page_becomes_markup() {
+    let allowed = allowed();
+    for (index, text) in batches(&collections()).iter().enumerate() {
+        let (page, address) = pages::conversation(&Texts::all(text));
+        let made = made(&html(&page, &address));
+        check(&format!("batch {index}"), &made, &allowed);
+        // A parser makes one line break of each of these, and no character of NUL.
+        let shown = text.replace("\r\n", "\n").replace('\r', "\n");
+        assert!(
+            made.text.contains(&shown),
+            "batch {index}: the question is shown as it is"
+        );
+        for (page, address) in pages::others(text) {
+            check(
+                &format!("batch {index} at {address}"),
+                &self::made(&html(&page, &address)),
+                &allowed,
+            );
+        }
+    }
+}
+
+#[test]
+fn no_markdown_becomes_markup() {
+    let allowed = allowed();
+    for text in &collections() {
+        let html = on_server(|| {
+            provide_context(Reading::begin());
+            view! { <MarkdownView prose=Prose::finished(text) prefix="m"/> }.to_html()
+        });
+        check(text, &made(&html), &allowed);
+    }
+}
+
+/// Data of every type that the panel knows, with a text in all places.
+fn data(text: &str) -> Vec<(&'static str, Value)> {
+    let article = json!({ "title": text, "pmid": text, "authors": [text], "journal": text, "url": text, "doi": text,
+        "abstract": text, "published": text });
+    vec![
+        ("article", article.clone()),
+        ("article_list", json!({ "query": text, "articles": [article] })),
+        (
+            "chart",
+            json!({ "kind": "bar", "title": text, "x": [text], "x_label": text, "y_label": text,
+            "series": [{ "name": text, "values": [1.5] }] }),
+        ),
+        (
+            "query_suggestion",
+            json!({ "query": text, "reason": text, "explanation": text }),
+        ),
+        ("table", json!({ "columns": [text], "rows": [[text], [1]] })),
+        ("text_document", json!({ "title": text, "text": text })),
+        (
+            "text_document",
+            json!({ "title": text, "of": "abc", "versions": [{ "text": text }, { "text": "b" }] }),
+        ),
+        (
+            "web_results",
+            json!({ "query": text, "results": [{ "title": text, "url": text, "snippet": text }] }),
+        ),
+        ("unknown", json!({ text: [text, { text: text }] })),
+    ]
+}
+
+fn panel_html(text: &str) -> Vec<String> {
+    let view = |(kind, data): (&str, Value)| {
+        let view = payloads::view(&Payload {
+            payload_id: "payload_1".into(),
+            kind: kind.into(),
+            summary: text.into(),
+            data: Json::or_string(&data.to_string()),
+        });
+        on_server(|| {
+            provide_context(Reading::begin());
+            panel::body(&view).to_html()
+        })
+    };
+    data(text).into_iter().map(view).collect()
+}
+
+#[test]
+fn nothing_in_the_panel_becomes_markup() {
+    let mut allowed = allowed();
+    for text in [HARMLESS, "text", "https://example.com/"] {
+        for html in panel_html(text) {
+            allowed.append(&mut made(&html).names);
+        }
+    }
+    for (index, text) in batches(&collections()).iter().enumerate() {
+        for html in panel_html(text) {
+            check(&format!("batch {index}"), &made(&html), &allowed);
+        }
+    }
+}
