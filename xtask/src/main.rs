@@ -7,6 +7,7 @@
 mod cargo;
 mod css;
 mod dev;
+mod fuzz;
 mod release;
 mod site;
 mod test;
@@ -37,7 +38,8 @@ fn main() -> Result<()> {
             release::say_sizes()
         }
         Some("test") => test::run(rest),
-        other => bail!("xtask knows build, run, dev, release, size and test, not {other:?}"),
+        Some("fuzz") => fuzz::run(rest),
+        other => bail!("xtask knows build, run, dev, release, size, test and fuzz, not {other:?}"),
     }
 }
 
