@@ -4,7 +4,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help run dev build test test-rust test-e2e lint fmt bench release try-local-model clean
+.PHONY: help run dev build test test-rust test-e2e fuzz lint fmt bench release try-local-model clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-16s %s\n", $$1, $$2 }'
@@ -26,6 +26,9 @@ test-rust: ## only the Rust tests
 
 test-e2e: ## only the end-to-end tests (ARGS goes to Playwright)
 	@scripts/test e2e $(ARGS)
+
+fuzz: ## the randomised tests with new seeds, for 20 minutes (PARLOR_FUZZ_SECONDS; ARGS names some)
+	@scripts/xtask fuzz $(ARGS)
 
 lint: ## formatting, clippy for both halves, where cfg may stand
 	@scripts/lint

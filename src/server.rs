@@ -74,10 +74,13 @@ impl Server {
             journal.clone(),
             &settings.literature,
         );
-        let tools = tools(&settings, storage.clone(), journal.clone(), pubmed).with_source(mcp.clone());
+        let page = match &pubmed {
+            Ok(_) => &pages::LITERATURE,
+            Err(_) => &pages::LITERATURE_WITHOUT_PUBMED,
+        };
+        let tools = tools(&settings, storage.clone(), journal.clone(), pubmed.ok()).with_source(mcp.clone());
         let tools = literature.add_tools(tools).without(&settings.tools.disabled);
-        let pages =
-            Pages::new(settings.limits.context_bytes).with(&pages::LITERATURE, Arc::new(literature.clone()));
+        let pages = Pages::new(settings.limits.context_bytes).with(page, Arc::new(literature.clone()));
         let runs = Runs::new(
             storage.clone(),
             journal.clone(),

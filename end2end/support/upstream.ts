@@ -69,6 +69,11 @@ export class Upstream {
     return this.#control('POST', 'pages', { path, body: { text } });
   }
 
+  /** From now on the address takes requests and never answers. */
+  hang(path: string): Promise<void> {
+    return this.#control('POST', 'pages', { path, body: 'never' });
+  }
+
   /** Every request for an answer that Parlor has sent, without what it tells about each message. */
   async asked(): Promise<Asked[]> {
     const requests: { path: string; body: Asked }[] = await this.#control('GET', 'requests');

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::protocol::{Json, Node, RunStatus, ToolCall, ToolStatus};
 use control::Marker;
+use fuzzing::properties;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -257,7 +258,9 @@ fn cut(text: &str, lengths: &[usize]) -> Vec<String> {
     pieces
 }
 
-proptest! {
+properties! {
+    256;
+
     /// Whatever the model writes, and however it comes.
     #[test]
     fn what_is_told_of_is_kept_before_and_how_it_came_does_not_matter(

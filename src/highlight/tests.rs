@@ -1,5 +1,6 @@
 use std::cell::Cell;
 
+use fuzzing::properties;
 use proptest::prelude::*;
 
 use super::{Kind::*, *};
@@ -219,7 +220,9 @@ fn anything() -> impl Strategy<Value = String> {
     ]
 }
 
-proptest! {
+properties! {
+    256;
+
     #[test]
     fn joined_the_pieces_are_the_text(text in anything(), language in prop::sample::select(LANGUAGES.to_vec())) {
         let pieces = highlight(&text, language);

@@ -67,7 +67,9 @@ impl From<LiteratureError> for ApiError {
                 );
             }
             LiteratureError::Journal(error) => return error.into(),
-            LiteratureError::NoArticle(_) | LiteratureError::NoStream => ErrorCode::NotFound,
+            LiteratureError::NoArticle(_) | LiteratureError::NoStream | LiteratureError::OtherStream(_) => {
+                ErrorCode::NotFound
+            }
             LiteratureError::TooLong { .. } => ErrorCode::TooLarge,
             LiteratureError::Query
             | LiteratureError::Nameless
@@ -75,7 +77,7 @@ impl From<LiteratureError> for ApiError {
                 fault: Fault::NotUnderstood(_),
                 ..
             }) => ErrorCode::BadRequest,
-            LiteratureError::Pubmed(_) | LiteratureError::Off => ErrorCode::Unavailable,
+            LiteratureError::Pubmed(_) | LiteratureError::Off(_) => ErrorCode::Unavailable,
         };
         Self::new(code, error.for_a_person())
     }

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     api::{ApiError, ErrorCode},
     payloads,
-    protocol::{ConversationId, Judged, PanelView, Payload, Verdict, intent::Judge},
+    protocol::{ConversationId, Judged, PanelView, Payload, Verdict, intent::Judge, panel::Article},
     storage::Change,
 };
 
@@ -52,7 +52,28 @@ pub async fn view(
     conversation_id: ConversationId,
     payload_id: &str,
 ) -> Result<PanelView, ApiError> {
-    make(caller, conversation_id, payload_id, payloads::view).await
+    let mut view = make(caller, conversation_id, payload_id, payloads::view).await?;
+    mark_saved(caller, view.articles_mut()).await?;
+    Ok(view)
+}
+
+/// Says which articles the person has saved. Others can't be opened here while PubMed can't be asked.
+async fn mark_saved(caller: &Caller, articles: &mut [Article]) -> Result<(), ApiError> {
+    let pmids: Vec<String> = articles
+        .iter()
+        .filter_map(|article| article.pmid.clone())
+        .collect();
+    if pmids.is_empty() {
+        return Ok(());
+    }
+    let literature = &caller.app.literature;
+    let saved = literature.saved(caller.user_id, &pmids).await?;
+    let can_ask = literature.no_search().is_none();
+    for article in articles {
+        article.is_saved = article.pmid.as_ref().is_some_and(|pmid| saved.contains(pmid));
+        article.pmid = article.pmid.take().filter(|_| can_ask || article.is_saved);
+    }
+    Ok(())
 }
 
 /// `GET /api/conversations/{id}/payloads/{id}/file`: the same to save, in the form that other programs read.

@@ -1,20 +1,43 @@
 //! What the model is told of what is open on the page *Literature*. The request names it by ids; what it is, is loaded here.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 
-use super::{Literature, LiteratureError, Whole};
+use super::{
+    Literature, LiteratureError,
+    reading::{Articles, Deadline, Whole, check_pmid},
+};
 use crate::{
     pages::{Built, ContextBuilder, ContextError, fenced},
-    protocol::{PageContext, StreamId, UserId, literature::Article},
+    protocol::{PageContext, UserId, literature::Article},
+    storage::StorageError,
     tools::plain,
 };
 
 /// How many articles of a list the model is told of.
-const MOST_LISTED: usize = 50;
+const MAX_LISTED: usize = 50;
 
 #[async_trait]
 impl ContextBuilder for Literature {
-    async fn build(&self, user_id: UserId, context: &PageContext) -> Result<Built, ContextError> {
+    async fn check(&self, user_id: UserId, context: &PageContext) -> Result<(), ContextError> {
+        let refused = |error: LiteratureError| match error {
+            LiteratureError::Storage(error) => ContextError::from(error),
+            error => ContextError::NotThere(error.to_string()),
+        };
+        if let Some(stream_id) = context.stream_id {
+            self.stream(user_id, stream_id).await.map_err(refused)?;
+        }
+        // Whether PubMed has it is PubMed's to say, and nobody waits for that.
+        context
+            .article_id
+            .as_deref()
+            .map_or(Ok(()), check_pmid)
+            .map_err(refused)
+    }
+
+    async fn build(&self, user_id: UserId, context: &PageContext) -> Result<Built, StorageError> {
+        let deadline = Deadline::after(Duration::from_secs_f64(self.0.settings.context_seconds));
         let saved = context.active_tab.as_deref() == Some("saved");
         let tab = if saved { "Saved" } else { "Search" };
         let mut text = format!(
@@ -23,13 +46,34 @@ impl ContextBuilder for Literature {
         );
         let mut say = |what: &str, data: &str| text.push_str(&format!("\n\n{what}:\n{}", fenced(data)));
         let mut instructions = String::new();
-        if let Some(stream_id) = context.stream_id {
-            let (about, theirs) = self.stream_told(user_id, stream_id).await?;
+        let open = async {
+            match &context.article_id {
+                Some(pmid) => self.article_told(user_id, pmid, deadline).await.map(Some),
+                None => Ok(None),
+            }
+        };
+        let list = async {
+            match &context.results[..] {
+                [] => Ok(None),
+                pmids => self.list_told(user_id, pmids, deadline).await.map(Some),
+            }
+        };
+        let (article, list) = futures::try_join!(open, list)?;
+        // It may have been deleted since the message was sent.
+        if let Some(stream_id) = context.stream_id
+            && let Some(stream) = self.0.storage.stream(user_id, stream_id).await?
+        {
+            let about = format!(
+                "Name: {}\nQuery: {}",
+                stream.name,
+                plain::line(&stream.query, 2000)
+            );
             say(
                 "They have this stream of research open, a query that they keep",
                 &about,
             );
-            instructions = theirs;
+            // They are the person's own words to the assistant, and no data of the page.
+            instructions = stream.instructions;
         }
         if let Some(query) = &context.query {
             let what = if saved {
@@ -39,14 +83,12 @@ impl ContextBuilder for Literature {
             };
             say(what, &plain::line(query, 2000));
         }
-        if !context.results.is_empty() {
-            let list = self.list_told(user_id, &context.results).await?;
+        if let Some(list) = list {
             let page = context.page.filter(|page| *page > 1);
             let page = page.map_or(String::new(), |page| format!(", page {page}"));
             say(&format!("The articles on the screen{page}"), &list);
         }
-        if let Some(pmid) = &context.article_id {
-            let article = self.article_told(user_id, pmid).await?;
+        if let Some(article) = article {
             say(
                 "This article is open. It is what “this” means, unless they say otherwise",
                 &article,
@@ -57,44 +99,44 @@ impl ContextBuilder for Literature {
 }
 
 impl Literature {
-    /// What there is to say of a stream, and what the person wants there.
-    async fn stream_told(
+    /// A line for each article. If PubMed does not answer, that is no reason not to talk.
+    async fn list_told(
         &self,
         user_id: UserId,
-        stream_id: StreamId,
-    ) -> Result<(String, String), ContextError> {
-        let stream = self.stream(user_id, stream_id).await.map_err(refused)?;
-        let about = format!(
-            "Name: {}\nQuery: {}",
-            stream.name,
-            plain::line(&stream.query, 2000)
-        );
-        // They are the person's own words to the assistant, and no data of the page.
-        Ok((about, stream.instructions))
+        pmids: &[String],
+        deadline: Deadline,
+    ) -> Result<String, StorageError> {
+        let pmids = &pmids[..pmids.len().min(MAX_LISTED)];
+        let Articles { found, problem } = self.articles(user_id, pmids, deadline).await?;
+        let is_found = |pmid: &String| found.iter().any(|article| article.pmid == *pmid);
+        let missing: Vec<String> = pmids.iter().filter(|pmid| !is_found(pmid)).map(short).collect();
+        let mut lines: Vec<String> = found.iter().map(one_line).collect();
+        if !missing.is_empty() {
+            let missing = missing.join(", ");
+            lines.push(match problem {
+                Some(error) => format!("(What else is there can't be had just now: {error} PMID {missing})"),
+                None => format!("(PubMed has no article with the PMID {missing}.)"),
+            });
+        }
+        Ok(lines.join("\n"))
     }
 
-    /// A line for each article. If PubMed does not answer, that is no reason not to talk.
-    async fn list_told(&self, user_id: UserId, pmids: &[String]) -> Result<String, ContextError> {
-        let pmids = &pmids[..pmids.len().min(MOST_LISTED)];
-        let articles = match self.articles(user_id, pmids).await {
-            Ok(articles) => articles,
-            Err(LiteratureError::Storage(error)) => return Err(error.into()),
-            Err(error) => return Ok(format!("(Their titles can't be had just now: {error})")),
-        };
-        let lines = articles.iter().map(one_line);
-        Ok(lines.collect::<Vec<_>>().join("\n"))
-    }
-
-    async fn article_told(&self, user_id: UserId, pmid: &str) -> Result<String, ContextError> {
-        let article = match self.read_whole(user_id, pmid).await {
+    async fn article_told(
+        &self,
+        user_id: UserId,
+        pmid: &str,
+        deadline: Deadline,
+    ) -> Result<String, StorageError> {
+        let article = match self.read_whole(user_id, pmid, Some(deadline)).await {
             Ok(article) => article,
-            Err(error @ (LiteratureError::Pubmed(_) | LiteratureError::Off)) => {
-                let pmid: String = pmid.chars().take(20).collect();
+            Err(LiteratureError::Storage(error)) => return Err(error),
+            Err(error @ LiteratureError::NoArticle(_)) => return Ok(format!("({error})")),
+            Err(error) => {
+                let pmid = short(pmid);
                 return Ok(format!(
                     "PMID {pmid}\n(What it says can't be had just now: {error})"
                 ));
             }
-            Err(error) => return Err(refused(error)),
         };
         let mut text = told(&article);
         if let Some((note, _)) = article.kept {
@@ -107,11 +149,9 @@ impl Literature {
     }
 }
 
-fn refused(error: LiteratureError) -> ContextError {
-    match error {
-        LiteratureError::Storage(error) => error.into(),
-        error => ContextError::NotThere(error.to_string()),
-    }
+/// Enough of what should be a PMID to know it by.
+fn short(pmid: impl AsRef<str>) -> String {
+    plain::line(pmid.as_ref(), 20)
 }
 
 /// An article in a line.

@@ -5,7 +5,11 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use crate::protocol::literature::Article;
+use super::reading::from_pubmed;
+use crate::{
+    protocol::literature::Article,
+    tools::pubmed::{self, Listener},
+};
 
 /// How many there are at most: some ten megabytes, if all had long abstracts.
 const MOST: usize = 2000;
@@ -54,6 +58,19 @@ impl Known {
 
     fn lock(&self) -> MutexGuard<'_, Articles> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Listener for Known {
+    fn article(&self, article: &pubmed::Article) {
+        // PubMed has an answer for a number that nothing has, with nothing in it.
+        if !article.title.is_empty() {
+            self.learn(from_pubmed(article));
+        }
+    }
+
+    fn summary(&self, pmid: &str, text: &str) {
+        self.learn_summary(pmid, text.lines().map(str::to_owned).collect());
     }
 }
 

@@ -4,32 +4,41 @@
 //! where it is kept, and never from whoever asks.
 //!
 //! - [`known`]: articles that were seen lately, so that PubMed is not asked again for what is on the screen
+//! - [`reading`]: what there is about articles, and how long PubMed is waited for
 //! - [`context`]: what the model is told of what is open on the page *Literature*
-//! - [`tools`]: what the model can do there
+//! - [`tools`]: what the model can do there with articles, [`stream_tools`]: and with streams
 
 mod context;
 mod known;
+mod reading;
+mod stream_tools;
 #[cfg(test)]
 mod tests;
 mod tools;
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
-use self::known::Known;
+use self::{
+    known::Known,
+    reading::{Deadline, check_pmid},
+};
 use crate::{
     clock,
     journal::{Journal, JournalError},
     protocol::{
         StreamId, Timestamp, UserId,
-        literature::{Article, Found, FullArticle, Library, ResearchStream, SavedArticle, Sort},
+        literature::{Article, Found, Library, ResearchStream, SavedArticle, Sort},
     },
     settings,
     storage::{Change, Storage, StorageError},
     tools::{
         Fault, ServiceError,
-        pubmed::{self, Eutils, LONGEST_QUERY, is_pmid},
+        pubmed::{self, Eutils, LONGEST_QUERY, NoPubmed},
     },
 };
+
+/// How long an article of which nothing is known waits for PubMed to be saved.
+const SAVE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// PubMed gives no more than so many of what it has found.
 const REACHABLE: usize = 9_999;
@@ -41,8 +50,10 @@ pub enum LiteratureError {
     NoArticle(String),
     #[error("There is no such stream.")]
     NoStream,
-    #[error("PubMed is not asked here (setting tools.pubmed.enabled).")]
-    Off,
+    #[error("The stream with this id is called “{0}”. Nothing was changed.")]
+    OtherStream(String),
+    #[error(transparent)]
+    Off(#[from] NoPubmed),
     #[error("A query has 1 to {LONGEST_QUERY} bytes.")]
     Query,
     #[error("{what} is too long: it may have {limit} bytes (setting literature.text_bytes).")]
@@ -85,41 +96,35 @@ fn next(fault: &Fault) -> Cow<'static, str> {
     }
 }
 
-/// All that there is of an article.
-struct Whole {
-    article: Article,
-    /// Its abstract, by paragraphs; empty if it has none.
-    summary: Result<Vec<String>, LiteratureError>,
-    /// What the person has written about it, and since when they keep it; nothing if they don't.
-    kept: Option<(String, Timestamp)>,
-}
-
 /// The literature of everybody. Clones share everything.
 #[derive(Clone)]
 pub struct Literature(Arc<Inner>);
 
 struct Inner {
-    /// Nothing if PubMed is not to be asked.
-    pubmed: Option<Arc<Eutils>>,
+    pubmed: Result<Arc<Eutils>, NoPubmed>,
     storage: Arc<dyn Storage>,
     journal: Journal,
     settings: settings::Literature,
-    known: Known,
+    known: Arc<Known>,
 }
 
 impl Literature {
     pub fn new(
-        pubmed: Option<Arc<Eutils>>,
+        pubmed: Result<Arc<Eutils>, NoPubmed>,
         storage: Arc<dyn Storage>,
         journal: Journal,
         settings: &settings::Literature,
     ) -> Self {
+        let known = Arc::new(Known::default());
+        if let Ok(pubmed) = &pubmed {
+            pubmed.tell(known.clone());
+        }
         Self(Arc::new(Inner {
             pubmed,
             storage,
             journal,
             settings: settings.clone(),
-            known: Known::default(),
+            known,
         }))
     }
 
@@ -146,77 +151,8 @@ impl Literature {
             page,
             pages,
             total: hits.total,
-            articles: self.read(&hits.ids).await?,
+            articles: self.read(&hits.ids, None).await.all()?,
         })
-    }
-
-    /// What there is about articles; those that are not there are left out.
-    pub async fn articles(&self, user_id: UserId, pmids: &[String]) -> Result<Vec<Article>, LiteratureError> {
-        for saved in self.0.storage.saved_articles(user_id, pmids).await? {
-            self.0.known.learn(saved.article);
-        }
-        self.read(pmids).await
-    }
-
-    /// An article with its abstract: the one that is kept, or PubMed's.
-    pub async fn article(&self, user_id: UserId, pmid: &str) -> Result<FullArticle, LiteratureError> {
-        let read = self.read_whole(user_id, pmid).await?;
-        let (summary, problem) = match read.summary {
-            Ok(summary) => (summary, None),
-            Err(error) => (Vec::new(), Some(error.for_a_person())),
-        };
-        Ok(FullArticle {
-            article: read.article,
-            summary,
-            problem,
-        })
-    }
-
-    /// The same, with what the person has written about it if it is kept.
-    async fn read_whole(&self, user_id: UserId, pmid: &str) -> Result<Whole, LiteratureError> {
-        let none = || LiteratureError::NoArticle(pmid.chars().take(20).collect());
-        if !is_pmid(pmid) {
-            return Err(none());
-        }
-        let (article, kept, summary) = match self.0.storage.saved_article(user_id, pmid).await? {
-            Some((saved, summary)) => {
-                let kept = Some((saved.note, saved.saved_at));
-                (saved.article, kept, summary)
-            }
-            None => {
-                let ids = [pmid.to_owned()];
-                (self.read(&ids).await?.pop().ok_or_else(none)?, None, None)
-            }
-        };
-        let summary = match summary {
-            Some(summary) => Ok(summary),
-            None => {
-                let summary = self.summary(&article).await;
-                if let (Ok(summary), Some(_)) = (&summary, &kept) {
-                    self.keep_summary(user_id, pmid, summary.clone()).await;
-                }
-                summary
-            }
-        };
-        Ok(Whole {
-            article,
-            summary,
-            kept,
-        })
-    }
-
-    /// An article's abstract, by paragraphs: what is known, or PubMed's.
-    async fn summary(&self, article: &Article) -> Result<Vec<String>, LiteratureError> {
-        let pmid = &*article.pmid;
-        if let Some(summary) = self.0.known.summary(pmid) {
-            return Ok(summary);
-        }
-        let mut read = self.pubmed()?.abstracts(&[pmid]).await?;
-        let text = read.remove(pmid).unwrap_or_default();
-        let summary: Vec<String> = text.lines().map(str::to_owned).collect();
-        self.0.known.learn(article.clone());
-        self.0.known.learn_summary(pmid, summary.clone());
-        Ok(summary)
     }
 
     /// PubMed did not give the abstract when the article was saved, and does now. If it can't be stored, it is asked again.
@@ -233,7 +169,11 @@ impl Literature {
 
     /// All that a person keeps.
     pub async fn library(&self, user_id: UserId) -> Result<Library, LiteratureError> {
-        Ok(self.0.storage.library(user_id).await?)
+        let library = self.0.storage.library(user_id).await?;
+        Ok(Library {
+            no_search: self.no_search(),
+            ..library
+        })
     }
 
     /// A person's stream of research.
@@ -246,8 +186,22 @@ impl Literature {
         stream.ok_or(LiteratureError::NoStream)
     }
 
+    /// Says why PubMed can't be asked, if it can't.
+    pub fn no_search(&self) -> Option<String> {
+        self.0.pubmed.as_ref().err().map(ToString::to_string)
+    }
+
+    /// Returns those of these articles that a person keeps.
+    pub async fn saved(&self, user_id: UserId, pmids: &[String]) -> Result<Vec<String>, LiteratureError> {
+        let saved = self.0.storage.saved_articles(user_id, pmids).await?;
+        Ok(saved.into_iter().map(|saved| saved.article.pmid).collect())
+    }
+
     /// Keeps an article, and says how it is kept: one that was kept already keeps the note that it has. With `saved_at`, it is put
     /// back where it was.
+    ///
+    /// It is kept with what is known of it. An abstract that is not known is fetched later; PubMed is waited for only if
+    /// nothing is known.
     pub async fn save(
         &self,
         user_id: UserId,
@@ -256,12 +210,16 @@ impl Literature {
         saved_at: Option<Timestamp>,
     ) -> Result<SavedArticle, LiteratureError> {
         self.check("The note", note)?;
+        check_pmid(pmid)?;
         // Nothing is read after it is saved: what fails then would be told as if nothing had been.
-        let Whole {
-            article,
-            summary,
-            kept,
-        } = self.read_whole(user_id, pmid).await?;
+        let (article, kept, summary) = match self.0.storage.saved_article(user_id, pmid).await? {
+            Some((saved, summary)) => (saved.article, Some((saved.note, saved.saved_at)), summary),
+            None => {
+                let article = self.read_one(pmid, Some(Deadline::after(SAVE_PATIENCE))).await?;
+                (article, None, self.0.known.summary(pmid))
+            }
+        };
+        let is_whole = summary.is_some();
         let now = clock::now();
         let mut saved = SavedArticle {
             article,
@@ -271,10 +229,13 @@ impl Literature {
         let save = Change::SaveArticle {
             user_id,
             article: saved.clone(),
-            summary: summary.ok(),
+            summary,
             limit: self.0.settings.articles,
         };
         self.0.journal.submit(save).await?;
+        if !is_whole {
+            self.complete(user_id, saved.article.clone());
+        }
         if let Some((note, since)) = kept {
             saved.saved_at = since;
             if !note.is_empty() {
@@ -282,6 +243,16 @@ impl Literature {
             }
         }
         Ok(saved)
+    }
+
+    /// Fetches the abstract of an article that is kept without it. If that fails, it is fetched when the article is opened.
+    fn complete(&self, user_id: UserId, article: Article) {
+        let literature = self.clone();
+        tokio::spawn(async move {
+            if let Ok(summary) = literature.summary(&article, None).await {
+                literature.keep_summary(user_id, &article.pmid, summary).await;
+            }
+        });
     }
 
     /// Writes something about an article that is kept.
@@ -341,45 +312,5 @@ impl Literature {
             return Err(LiteratureError::TooLong { what, limit });
         }
         Ok(())
-    }
-
-    fn pubmed(&self) -> Result<&Eutils, LiteratureError> {
-        self.0.pubmed.as_deref().ok_or(LiteratureError::Off)
-    }
-
-    /// What there is about articles, in their order: what is known, and the rest from PubMed.
-    async fn read(&self, pmids: &[String]) -> Result<Vec<Article>, LiteratureError> {
-        let unknown: Vec<String> = pmids
-            .iter()
-            .filter(|pmid| is_pmid(pmid) && self.0.known.article(pmid).is_none())
-            .cloned()
-            .collect();
-        let mut read = Vec::new();
-        if !unknown.is_empty() {
-            read = self.pubmed()?.summaries(&unknown).await?;
-        }
-        let mut articles = Vec::with_capacity(pmids.len());
-        for pmid in pmids {
-            let found = read.iter().find(|article| article.pmid == *pmid);
-            // PubMed has an answer for a number that nothing has, with nothing in it.
-            let found = found.filter(|article| !article.title.is_empty());
-            let article = found.map(from_pubmed).or_else(|| self.0.known.article(pmid));
-            if let Some(article) = article {
-                self.0.known.learn(article.clone());
-                articles.push(article);
-            }
-        }
-        Ok(articles)
-    }
-}
-
-fn from_pubmed(article: &pubmed::Article) -> Article {
-    Article {
-        pmid: article.pmid.clone(),
-        title: article.title.clone(),
-        authors: article.authors.clone(),
-        journal: article.journal.clone(),
-        published: article.date.clone(),
-        doi: article.doi.clone(),
     }
 }

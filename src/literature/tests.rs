@@ -32,7 +32,8 @@ async fn literature(abstracts: Page) -> (TempDir, Upstream, Sqlite, Literature) 
     let storage: Arc<dyn Storage> = Arc::new(sqlite.clone());
     let (journal, _running) = Journal::start(storage.clone(), Arc::new(Hub::default()));
     let settings = settings::Literature::default();
-    let literature = Literature::new(pubmed.map(Arc::new), storage, journal, &settings);
+    let pubmed = pubmed.map(Arc::new).ok_or(NoPubmed::NoCertificates);
+    let literature = Literature::new(pubmed, storage, journal, &settings);
     (folder, upstream, sqlite, literature)
 }
 
@@ -53,7 +54,7 @@ async fn what_was_saved_is_never_told_as_if_it_were_not() {
     let mut other = other.connect().await.unwrap();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
     let saving = tokio::spawn(async move { literature.save(UserId::LOCAL, "11", " Read it. ", None).await });
-    until("the abstract is read", async || upstream.requests().len() == 2).await;
+    until("the article is read", async || upstream.requests().len() == 1).await;
     // From here on nothing can be read; then it is saved.
     let closing = storage.clone();
     let closing = tokio::spawn(async move { closing.close().await });

@@ -3,7 +3,11 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Literature, LiteratureError, context::one_line};
+use super::{
+    Literature, LiteratureError,
+    context::one_line,
+    stream_tools::{ChangeStream, DeleteStream, ListStreams, MakeStream},
+};
 use crate::{
     journal::JournalError,
     storage::Refusal,
@@ -19,6 +23,10 @@ impl Literature {
         registry
             .with_scoped(SaveArticle(self.clone()))
             .with_scoped(ListSavedArticles(self.clone()))
+            .with_scoped(ListStreams(self.clone()))
+            .with_scoped(MakeStream(self.clone()))
+            .with_scoped(ChangeStream(self.clone()))
+            .with_scoped(DeleteStream(self.clone()))
     }
 }
 
@@ -27,7 +35,7 @@ impl From<LiteratureError> for ToolError {
         match error {
             LiteratureError::Pubmed(error) => error.into(),
             LiteratureError::Journal(JournalError::Refused(Refusal::LibraryFull)) => Self::new(
-                "As many articles are saved as can be. Nothing was changed: tell the person, who can remove some of them.",
+                "As many are kept as can be. Nothing was changed: tell the person, who can remove some of them.",
             ),
             LiteratureError::Storage(error) => {
                 tracing::error!(%error, "what is kept of the literature can't be read");

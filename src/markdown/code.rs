@@ -145,12 +145,17 @@ fn may_be_span(text: &str, at: usize, leaf: &Leaf) -> bool {
     false
 }
 
-/// A shorter paragraph in place of a long one that may go on, if the text is one. Its last two lines are kept where they
-/// are short enough: the one may be a table's head, and the other may yet be anything.
+/// Returns a shorter paragraph in place of a long one that may go on, if the text is one. Its last two lines are kept where
+/// they are short enough: the one may be a table's head, and the other may yet be anything.
 fn cut_paragraph(text: &str, limit: usize) -> Option<String> {
     let leaf = Leaf::last(&format!("{text}{NEXT}"));
     if leaf.kind != LeafKind::Paragraph || !text[..leaf.span.start].trim().is_empty() {
         return None;
+    }
+    // Blank lines before it are no lines of it.
+    let text = &text[text[..leaf.span.start].rfind('\n').map_or(0, |at| at + 1)..];
+    if text.len() <= limit {
+        return Some(text.to_owned());
     }
     let partial = text.rfind('\n').map_or(0, |at| at + 1);
     let last = text[..partial.saturating_sub(1)]
@@ -162,12 +167,14 @@ fn cut_paragraph(text: &str, limit: usize) -> Option<String> {
     if text[last..].contains('|') {
         return None;
     }
-    let is_short = text.len() - partial <= limit;
-    Some(if is_short {
-        format!("{NEXT}\n{}", &text[partial..])
-    } else {
-        NEXT.to_owned()
-    })
+    if text.len() - partial <= limit {
+        return Some(format!("{NEXT}\n{}", &text[partial..]));
+    }
+    // A pipe may come in this line. Only a paragraph's first line can become a table's head then, and not if it is escaped.
+    let before = if partial == 0 { "" } else { "x\n" };
+    let backslashes = text.len() - text.trim_end_matches('\\').len();
+    let escape = if backslashes % 2 == 1 { "\\" } else { "" };
+    Some(format!("{before}{NEXT}{escape}"))
 }
 
 /// A shorter text after which everything is read as it would be after `text`: without the blocks, items, rows and lines

@@ -40,20 +40,43 @@ pub static LITERATURE: Page = Page {
          say, and to keep those that matter. You talk with them on the page Literature of Parlor, a chat that they run \
          themselves. When they speak of “this”, they mean what is open there.",
     scope: Scope {
-        tools: &["save_article", "list_saved_articles"],
+        tools: &[
+            "save_article",
+            "list_saved_articles",
+            "list_streams",
+            "make_stream",
+            "change_stream",
+            "delete_stream",
+        ],
         payloads: &[&payload_config::QUERY_SUGGESTION],
         actions: &[&actions::OPEN_ARTICLE],
     },
-    tabs: &[
-        Tab {
-            name: "search",
-            scope: Scope::NOTHING,
-            subtabs: &[],
-        },
-        Tab {
-            name: "saved",
-            scope: Scope::NOTHING,
-            subtabs: &[],
-        },
-    ],
+    tabs: LITERATURE_TABS,
 };
+
+/// The same where PubMed can't be asked: there is what is saved, and nothing to search.
+pub static LITERATURE_WITHOUT_PUBMED: Page = Page {
+    name: LITERATURE.name,
+    identity: "You are a research assistant for scientific literature. You help a person to judge what articles say that they have \
+         saved. PubMed can’t be searched on this server. You talk with them on the page Literature of Parlor, a chat that they run \
+         themselves. When they speak of “this”, they mean what is open there.",
+    scope: Scope {
+        tools: &["list_saved_articles"],
+        payloads: &[],
+        actions: &[&actions::OPEN_ARTICLE],
+    },
+    tabs: LITERATURE_TABS,
+};
+
+const LITERATURE_TABS: &[Tab] = &[
+    Tab {
+        name: "search",
+        scope: Scope::NOTHING,
+        subtabs: &[],
+    },
+    Tab {
+        name: "saved",
+        scope: Scope::NOTHING,
+        subtabs: &[],
+    },
+];

@@ -13,12 +13,20 @@ use crate::{
 /// Loads what a person is looking at.
 #[async_trait]
 pub trait ContextBuilder: Send + Sync {
-    /// What the model is told of it. Whatever the ids name must be the user's, or everybody's.
+    /// Checks, before a message is taken, what can be known without asking another host.
     ///
     /// # Errors
     ///
     /// If something that the context names is not there.
-    async fn build(&self, user_id: UserId, context: &PageContext) -> Result<Built, ContextError>;
+    async fn check(&self, user_id: UserId, context: &PageContext) -> Result<(), ContextError>;
+
+    /// Says what the model is told of it, in bounded time and after the message is stored: what can't be had is named as
+    /// missing. Whatever the ids name must be the user's, or everybody's.
+    ///
+    /// # Errors
+    ///
+    /// If storage does not work.
+    async fn build(&self, user_id: UserId, context: &PageContext) -> Result<Built, StorageError>;
 }
 
 /// What the model is told of what a person is looking at.
@@ -79,7 +87,7 @@ impl Pages {
         self
     }
 
-    /// Looks at what a person looks at.
+    /// Checks what a person is said to look at. What the model is told of it is left to [`build`](Self::build).
     ///
     /// # Errors
     ///
@@ -97,15 +105,26 @@ impl Pages {
                 limit: self.limit,
             });
         }
-        let Built { text, instructions } = match self.find(context)? {
-            Some(builder) => builder.build(user_id, context).await?,
-            None => Built::default(),
-        };
+        if let Some(builder) = self.find(context)? {
+            builder.check(user_id, context).await?;
+        }
         Ok(Some(Looking {
             context: context.clone(),
-            text,
-            instructions,
+            ..Looking::default()
         }))
+    }
+
+    /// Says what the model is told of what a person looks at; nothing where nobody has anything to tell.
+    ///
+    /// # Errors
+    ///
+    /// If storage does not work.
+    pub async fn build(&self, user_id: UserId, context: &PageContext) -> Result<Option<Built>, StorageError> {
+        // A page may be gone since the message was stored.
+        match self.find(context) {
+            Ok(Some(builder)) => Ok(Some(builder.build(user_id, context).await?)),
+            Ok(None) | Err(_) => Ok(None),
+        }
     }
 
     /// What there is at a place; at one that is not known (any more), what there is everywhere.
@@ -173,14 +192,18 @@ mod tests {
 
     #[async_trait]
     impl ContextBuilder for Nothing {
-        async fn build(&self, _: UserId, context: &PageContext) -> Result<Built, ContextError> {
+        async fn check(&self, _: UserId, context: &PageContext) -> Result<(), ContextError> {
             match &context.article_id {
                 Some(id) => Err(ContextError::NotThere(format!("There is no {id}."))),
-                None => Ok(Built {
-                    text: "Nothing is open.".into(),
-                    instructions: "Be quick.".into(),
-                }),
+                None => Ok(()),
             }
+        }
+
+        async fn build(&self, _: UserId, _: &PageContext) -> Result<Built, StorageError> {
+            Ok(Built {
+                text: "Nothing is open.".into(),
+                instructions: "Be quick.".into(),
+            })
         }
     }
 
@@ -201,15 +224,18 @@ mod tests {
         };
         let looking = pages().look(UserId::LOCAL, Some(&context)).await.unwrap();
         let here = pages().resolve(Some(&context));
-        assert_eq!(here.tools, ["save_article", "list_saved_articles"]);
-        assert_eq!(
-            looking,
-            Some(Looking {
-                context,
-                text: "Nothing is open.".into(),
-                instructions: "Be quick.".into(),
-            })
-        );
+        assert!(here.tools.contains(&"list_saved_articles"));
+        let built = pages().build(UserId::LOCAL, &context).await.unwrap();
+        let expected = Built {
+            text: "Nothing is open.".into(),
+            instructions: "Be quick.".into(),
+        };
+        assert_eq!(built, Some(expected));
+        let looking_at = Looking {
+            context,
+            ..Looking::default()
+        };
+        assert_eq!(looking, Some(looking_at));
         assert_eq!(pages().look(UserId::LOCAL, None).await.unwrap(), None);
     }
 

@@ -9,6 +9,7 @@ use super::{
     words::{self, Line, count},
 };
 use crate::protocol::{
+    literature::is_pmid,
     panel::{Article, Articles, Labelled, PanelBody},
     words::grouped,
 };
@@ -73,6 +74,7 @@ impl Data {
     fn shown(self) -> Article {
         let (pmid, doi) = (self.pmid.0, self.doi.0);
         let (pubmed, doi_url) = (links::pubmed(&pmid), links::doi(&doi));
+        let known = Some(pmid.clone()).filter(|pmid| is_pmid(pmid));
         let url = pubmed.clone().or_else(|| doi_url.clone());
         let ids = [("PMID", pmid, pubmed), ("DOI", doi, doi_url)].into_iter();
         let title = if self.title.0.is_empty() {
@@ -101,6 +103,8 @@ impl Data {
                 .filter(|paragraph| !paragraph.is_empty())
                 .map(Into::into)
                 .collect(),
+            pmid: known,
+            is_saved: false,
         }
     }
 }
@@ -151,6 +155,8 @@ mod tests {
                         link("DOI 10.1/x", "https://doi.org/10.1/x"),
                     ],
                     summary: vec!["One.".into(), "Two.".into()],
+                    pmid: Some("31".into()),
+                    is_saved: false,
                 },
                 Article {
                     title: "(no title)".into(),
@@ -159,6 +165,8 @@ mod tests {
                     published: String::new(),
                     ids: vec![link("PMID 7", second)],
                     summary: vec![],
+                    pmid: Some("7".into()),
+                    is_saved: false,
                 },
             ],
         };
@@ -175,7 +183,7 @@ mod tests {
             panic!("no article");
         };
         assert_eq!(article.title, "<script>alert(1)</script>");
-        assert_eq!(article.url, None);
+        assert_eq!((article.url, article.pmid), (None, None));
         assert!(article.ids.iter().all(|id| id.url.is_none()));
         assert_eq!(article.authors, "A, A, A, A, A, A, A, A and 92 more");
         assert_eq!(article.summary[0].chars().count(), ABSTRACT + 1);

@@ -60,6 +60,9 @@ pub struct Library {
     pub articles: Vec<SavedArticle>,
     /// By their names.
     pub streams: Vec<ResearchStream>,
+    /// Why PubMed can't be searched, in words for the person; nothing if it can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_search: Option<String>,
 }
 
 /// What was found, a page of it.
@@ -84,6 +87,11 @@ pub enum Sort {
     Relevance,
     /// The newest.
     Date,
+}
+
+/// Whether a text can be an article's number in PubMed.
+pub fn is_pmid(text: &str) -> bool {
+    (1..=10).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// How a library has become another one.

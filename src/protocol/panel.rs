@@ -52,6 +52,23 @@ pub struct Article {
     pub ids: Vec<Labelled>,
     /// Its abstract, by paragraphs.
     pub summary: Vec<String>,
+    /// Its number in PubMed, if it can be opened and saved here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pmid: Option<String>,
+    /// The person has saved it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_saved: bool,
+}
+
+impl PanelView {
+    /// The articles that it shows.
+    pub fn articles_mut(&mut self) -> &mut [Article] {
+        match &mut self.body {
+            PanelBody::Articles(found) => &mut found.articles,
+            PanelBody::Article(article) => std::slice::from_mut(article),
+            _ => &mut [],
+        }
+    }
 }
 
 /// Words that may lead somewhere.

@@ -138,6 +138,7 @@ impl Decoder {
 
 #[cfg(test)]
 mod tests {
+    use fuzzing::properties;
     use proptest::prelude::*;
 
     use super::*;
@@ -209,7 +210,9 @@ mod tests {
         assert_eq!(frames, [data("1")]);
     }
 
-    proptest! {
+    properties! {
+        256;
+
         #[test]
         fn what_is_encoded_comes_back_however_it_is_cut(
             texts in prop::collection::vec("[ -~\u{e9}\u{1f980}\n]{0,12}", 1..6),

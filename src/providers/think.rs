@@ -153,6 +153,7 @@ fn until_closing<'a>(text: &'a str, tag: &str) -> (&'a str, Option<usize>) {
 
 #[cfg(test)]
 mod tests {
+    use fuzzing::properties;
     use proptest::prelude::*;
 
     use super::*;
@@ -216,7 +217,9 @@ mod tests {
         assert_eq!(events, [ModelEvent::Text(" ".repeat(MAX_INDENT + 1))]);
     }
 
-    proptest! {
+    properties! {
+        256;
+
         #[test]
         fn it_does_not_matter_where_the_answer_is_cut(
             answer in "(\n| )?(<think>|<thinking>)?[a<>/\u{e9} \n]{0,8}(</think>|</thinking>)?[thinkg<>/ \n]{0,12}",

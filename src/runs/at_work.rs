@@ -13,9 +13,16 @@ use crate::{
     storage::RunKey,
 };
 
-/// The runs at work in this process. Clones are the same.
+/// The runs at work in this process, and the stops that are under way. Clones are the same.
 #[derive(Clone, Default)]
-pub(super) struct AtWork(Arc<Mutex<HashMap<MessageId, Entry>>>);
+pub(super) struct AtWork(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    entries: HashMap<MessageId, Entry>,
+    /// How many stops of a run are under way: whoever enters meanwhile is stopped from the beginning.
+    stops: HashMap<(UserId, MessageId), usize>,
+}
 
 #[derive(Clone)]
 struct Entry {
@@ -37,6 +44,13 @@ pub(super) struct Place {
     _end: watch::Sender<()>,
 }
 
+/// A stop of a run that is under way until this is dropped.
+#[must_use = "a stop is forgotten when this is dropped"]
+pub(super) struct Stopping {
+    at_work: AtWork,
+    run: (UserId, MessageId),
+}
+
 /// Whether a tool call may begin.
 #[derive(Debug)]
 pub(super) struct Answer {
@@ -50,12 +64,14 @@ pub(super) struct Answer {
 const ANSWERS: usize = 16;
 
 impl AtWork {
-    /// Gives a run its place. Nothing if it has one already.
+    /// Gives a run its place, stopped if a stop of it is under way. Nothing if it has one already.
     pub fn enter(&self, run: RunKey) -> Option<Place> {
         let stop = CancellationToken::new();
         let (end, ended) = watch::channel(());
         let (answer, answers) = mpsc::channel(ANSWERS);
-        match self.entries().entry(run.message_id) {
+        let mut state = self.state();
+        let is_stopping = state.stops.contains_key(&(run.user_id, run.message_id));
+        match state.entries.entry(run.message_id) {
             hash_map::Entry::Occupied(_) => return None,
             hash_map::Entry::Vacant(entry) => entry.insert(Entry {
                 user_id: run.user_id,
@@ -64,6 +80,9 @@ impl AtWork {
                 ended,
             }),
         };
+        if is_stopping {
+            stop.cancel();
+        }
         Some(Place {
             at_work: self.clone(),
             run: run.message_id,
@@ -75,13 +94,20 @@ impl AtWork {
 
     /// Any of them.
     pub fn any(&self) -> Option<MessageId> {
-        self.entries().keys().next().copied()
+        self.state().entries.keys().next().copied()
     }
 
-    /// Tells a run of a user to stop, if it is at work.
-    pub fn stop(&self, user_id: UserId, run: MessageId) {
-        if let Some(entry) = self.entries().get(&run).filter(|entry| entry.user_id == user_id) {
+    /// Tells a run of a user to stop, and whoever enters it for as long as the result is held.
+    pub fn stop(&self, user_id: UserId, run: MessageId) -> Stopping {
+        let key = (user_id, run);
+        let mut state = self.state();
+        *state.stops.entry(key).or_default() += 1;
+        if let Some(entry) = state.entries.get(&run).filter(|entry| entry.user_id == user_id) {
             entry.stop.cancel();
+        }
+        Stopping {
+            at_work: self.clone(),
+            run: key,
         }
     }
 
@@ -94,7 +120,7 @@ impl AtWork {
         index: usize,
         answer: ApprovalAnswer,
     ) -> bool {
-        let entry = self.entries().get(&run).cloned();
+        let entry = self.state().entries.get(&run).cloned();
         let Some(entry) = entry.filter(|entry| entry.user_id == user_id) else {
             return false;
         };
@@ -109,7 +135,7 @@ impl AtWork {
 
     /// Waits until a run is not at work any more.
     pub async fn ended(&self, run: MessageId) {
-        let entry = self.entries().get(&run).cloned();
+        let entry = self.state().entries.get(&run).cloned();
         if let Some(mut entry) = entry {
             // The sender never sends: it closes when the place is left.
             let _ = entry.ended.changed().await;
@@ -123,13 +149,52 @@ impl AtWork {
         }
     }
 
-    fn entries(&self) -> MutexGuard<'_, HashMap<MessageId, Entry>> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.at_work.entries().remove(&self.run);
+        self.at_work.state().entries.remove(&self.run);
+    }
+}
+
+impl Drop for Stopping {
+    fn drop(&mut self) {
+        let mut state = self.at_work.state();
+        if let hash_map::Entry::Occupied(mut stops) = state.stops.entry(self.run) {
+            *stops.get_mut() -= 1;
+            if *stops.get() == 0 {
+                stops.remove();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::ConversationId;
+
+    #[test]
+    fn who_enters_during_a_stop_is_stopped() {
+        let at_work = AtWork::default();
+        let run = RunKey {
+            user_id: UserId::LOCAL,
+            conversation_id: ConversationId::new(),
+            message_id: MessageId::new(),
+        };
+        let is_stopped = || at_work.enter(run).map(|place| place.stop.is_cancelled());
+        let before = at_work.enter(run);
+        let first = at_work.stop(run.user_id, run.message_id);
+        let second = at_work.stop(run.user_id, run.message_id);
+        assert_eq!(is_stopped(), None, "the place is taken");
+        drop(before);
+        assert_eq!(is_stopped(), Some(true));
+        drop(first);
+        assert_eq!(is_stopped(), Some(true));
+        drop(second);
+        assert_eq!(is_stopped(), Some(false));
     }
 }

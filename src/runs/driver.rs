@@ -21,12 +21,12 @@ use crate::{
     clock,
     diagnostics::record::Purpose,
     journal::JournalError,
-    pages::{self, Instructions, Known, interactions},
+    pages::{self, Built, Instructions, Known, interactions},
     protocol::{
         AssistantMessage, EventBody, Message, PayloadRef, RunStatus, ToolStatus, intent::ApprovalAnswer,
     },
     providers::{ModelEvent, ModelRequest},
-    storage::{Beginning, Change, RunKey},
+    storage::{Beginning, Change, Looking, RunKey},
 };
 
 /// After so many events, or a tenth of all if that is more, what a run has come to is stored in one piece: whoever opens a
@@ -36,7 +36,7 @@ const STORE_AFTER: usize = 1000;
 /// Drives a run until it ends or waits for a person, which is committed when this returns.
 pub(super) async fn drive(runs: &Inner, run: RunKey, place: &mut Place) {
     wait_for_tools(runs, run, place).await;
-    if let Some(driver) = Driver::prepare(runs, run).await {
+    if let Some(driver) = Driver::prepare(runs, run, place).await {
         driver.drive(place).await;
     }
 }
@@ -59,6 +59,23 @@ async fn wait_for_tools(runs: &Inner, run: RunKey, place: &Place) {
         () = place.stop.cancelled() => {}
         () = runs.shutdown.cancelled() => {}
     }
+}
+
+/// Adds what the model is told of what the person looks at, and keeps it: whenever their message is answered, the model is told
+/// the same. Nothing if the server goes down before.
+async fn look(runs: &Inner, run: RunKey, looking: &mut Looking) -> Option<()> {
+    let build = || runs.pages.build(run.user_id, &looking.context);
+    let built = runs.insist("what is open on the page", build).await?;
+    if let Some(Built { text, instructions }) = built {
+        let keep = Change::KeepLooking {
+            run,
+            text: text.clone(),
+            instructions: instructions.clone(),
+        };
+        gone_or_logged(run, runs.journal.submit(keep).await);
+        (looking.text, looking.instructions) = (text, instructions);
+    }
+    Some(())
 }
 
 /// A run at work.
@@ -89,12 +106,12 @@ struct Driver<'a> {
 impl<'a> Driver<'a> {
     /// Nothing if the run's conversation was deleted a moment after the start: then there is nothing left to answer or to end;
     /// or if the server goes down before it could be read: then the next one ends it.
-    async fn prepare(runs: &'a Inner, run: RunKey) -> Option<Self> {
+    async fn prepare(runs: &'a Inner, run: RunKey, place: &Place) -> Option<Self> {
         let read = || runs.storage.beginning(run);
         let Beginning {
             answer,
             history,
-            looking,
+            mut looking,
             verdicts,
             instructions,
             allowed_tools,
@@ -103,6 +120,14 @@ impl<'a> Driver<'a> {
         // It was stopped before it came to its turn.
         if answer.status != RunStatus::Running {
             return None;
+        }
+        if let Some(looking) = looking.as_mut().filter(|looking| looking.text.is_empty()) {
+            tokio::select! {
+                built = look(runs, run, looking) => built?,
+                // The agent is told so first.
+                () = place.stop.cancelled() => {}
+                () = runs.shutdown.cancelled() => {}
+            }
         }
         let here = runs
             .pages

@@ -199,7 +199,7 @@ impl Runs {
         } = self.0.journal.submit(change).await?
         {
             // What it still says is dropped by the storage; this only spares the model the work.
-            self.0.at_work.stop(user_id, run);
+            drop(self.0.at_work.stop(user_id, run));
         }
         Ok(())
     }

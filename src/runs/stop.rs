@@ -46,8 +46,9 @@ impl Runs {
         user_id: UserId,
         run: MessageId,
     ) -> Result<Option<RunStatus>, StorageError> {
+        // Held to the end: whoever goes on with the run meanwhile is stopped before it begins anything.
+        let _stopping = self.0.at_work.stop(user_id, run);
         loop {
-            self.0.at_work.stop(user_id, run);
             self.0.at_work.ended(run).await;
             let stored = self.0.storage.run(user_id, run).await?;
             let Some(undone) = stored.filter(|stored| !stored.status.is_terminal()) else {

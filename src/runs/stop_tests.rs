@@ -162,3 +162,20 @@ async fn a_stop_while_the_one_who_drove_it_before_still_tidies_up_is_not_lost() 
     assert_eq!(stopped, Some(RunStatus::Stopped));
     asking.assert_stopped().await;
 }
+
+#[tokio::test]
+async fn who_takes_the_place_during_a_stop_begins_nothing() {
+    let asking = Asking::new().await;
+    let before = asking.runs.0.at_work.enter(asking.run).unwrap();
+    asking.runs.0.journal.submit(asking.allow()).await.unwrap();
+    let take_over = async {
+        before.stop.cancelled().await;
+        // Without a pause between the two, the stop can't look before the place is taken again.
+        drop(before);
+        let mut place = asking.runs.0.at_work.enter(asking.run).unwrap();
+        asking.runs.drive(asking.run, &mut place).await;
+    };
+    let (stopped, ()) = tokio::join!(asking.stop(), take_over);
+    assert_eq!(stopped, Some(RunStatus::Stopped));
+    asking.assert_stopped().await;
+}

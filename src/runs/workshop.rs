@@ -7,7 +7,10 @@ use serde_json::Value;
 
 use crate::{
     agent::{Workshop, control::Marker},
-    pages::{actions::ClientAction, payload_config::PayloadConfig},
+    pages::{
+        actions::ClientAction,
+        payload_config::{self, PayloadConfig},
+    },
     protocol::{AssistantMessage, Message, Part, Payload},
     storage::{RunKey, Storage, StorageError},
     tools::NewPayload,
@@ -44,11 +47,11 @@ impl Desk {
         }
     }
 
-    /// What the model wrote to make a payload; nothing if that was long ago.
+    /// What the model wrote to make a payload, also on a page with other types than this one; nothing if that was long ago.
     pub fn as_written(&self, payload_id: &str) -> Option<String> {
         let made = self.made();
         let payload = made.iter().find(|payload| payload.payload_id == payload_id)?;
-        self.config(&payload.kind)?.written_again(payload)
+        payload_config::as_written(payload)
     }
 
     fn config(&self, kind: &str) -> Option<&'static PayloadConfig> {
@@ -168,6 +171,22 @@ mod tests {
             first.payload_id
         );
         assert_eq!(desk.as_written(&second.payload_id), Some(again));
+    }
+
+    #[test]
+    fn what_was_written_on_another_page_is_known() {
+        let data = json!({"query": "asthma[mesh]"});
+        let proposal = NewPayload {
+            kind: "query_suggestion".into(),
+            data,
+        };
+        let proposal = proposal.named_within(1000).unwrap();
+        let id = proposal.payload_id.clone();
+        let desk = Desk::new(EVERYWHERE.to_vec(), Vec::new(), 1000, vec![proposal]);
+        assert_eq!(
+            desk.as_written(&id).as_deref(),
+            Some(r#"QUERY_SUGGESTION: {"query":"asthma[mesh]"}"#)
+        );
     }
 
     #[test]

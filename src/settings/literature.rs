@@ -16,6 +16,8 @@ pub struct Literature {
     pub text_bytes: usize,
     /// How long a page that is loaded waits for PubMed, in seconds. What is not there by then the page asks for itself.
     pub page_seconds: f64,
+    /// How long an answer waits for PubMed, in seconds, to tell the model of what is open. What is not there by then is left out.
+    pub context_seconds: f64,
 }
 
 impl Default for Literature {
@@ -26,6 +28,7 @@ impl Default for Literature {
             streams: 100,
             text_bytes: 4000,
             page_seconds: 3.0,
+            context_seconds: 2.0,
         }
     }
 }

@@ -158,6 +158,12 @@ pub enum Change {
         pmid: String,
         summary: Vec<String>,
     },
+    /// What the model is told of what was open when the question of a run was asked, unless that is known.
+    KeepLooking {
+        run: RunKey,
+        text: String,
+        instructions: String,
+    },
     /// Write something about an article that is kept.
     NoteArticle {
         user_id: UserId,
@@ -276,11 +282,11 @@ pub struct Approval {
 }
 
 /// What a person was looking at when they asked, as the model is told of it. It is kept with their message: whenever that is
-/// answered, the model is told the same.
+/// answered, the model is told the same. The message is stored with the context alone; the run that answers it adds the rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Looking {
     pub context: PageContext,
-    /// What was there.
+    /// What was there; empty until it is known, or if the page has nothing to tell.
     pub text: String,
     /// What the person wants of the assistant there.
     pub instructions: String,

@@ -8,15 +8,22 @@ use super::{
     current_time::CurrentTime,
     fetch_webpage::FetchWebpage,
     memory::{Forget, Memories, Recall, Remember},
-    pubmed::{Eutils, SearchPubmed},
+    pubmed::{Eutils, NoPubmed, SearchPubmed},
     web_search::WebSearch,
 };
 use crate::{journal::Journal, settings::Settings, storage::Storage};
 
-/// The way to PubMed, if it may be asked. There is one, since it may be asked only so often.
-pub fn pubmed(settings: &Settings) -> Option<Arc<Eutils>> {
-    let pubmed = Some(&settings.tools.pubmed).filter(|pubmed| pubmed.enabled)?;
-    Eutils::new(pubmed).map(Arc::new)
+/// The way to PubMed, or why it is not asked. There is one, since it may be asked only so often.
+///
+/// # Errors
+///
+/// If it is switched off, or can't be asked.
+pub fn pubmed(settings: &Settings) -> Result<Arc<Eutils>, NoPubmed> {
+    if !settings.tools.pubmed.enabled {
+        return Err(NoPubmed::SwitchedOff);
+    }
+    let pubmed = Eutils::new(&settings.tools.pubmed).ok_or(NoPubmed::NoCertificates)?;
+    Ok(Arc::new(pubmed))
 }
 
 /// All that can be used: what lacks a setting is left out, and what the settings disable.
@@ -60,7 +67,7 @@ mod tests {
         // Not every machine has certificates.
         settings.tools.pubmed.base_url = "http://127.0.0.1:1/eutils".into();
         change(&mut settings);
-        let pubmed = pubmed(&settings);
+        let pubmed = pubmed(&settings).ok();
         built_in(&settings, storage, journal, pubmed).offer().names()
     }
 

@@ -1,11 +1,13 @@
 //! The page *Literature*: searching PubMed, keeping articles, and streams of research. Its code is loaded when it is first shown.
 //!
 //! - [`desk`]: what the page holds and does; the rest are views of it
+//! - [`beside`]: what the chat beside it is told
 //! - [`search`], [`saved`], [`article`]: what one looks at; [`note`]: what one writes about it
 //! - [`offers`]: what the assistant proposes for this page, and can have it do
 //! - [`entry`]: an article in a list; [`streams`]: queries that are kept
 
 mod article;
+mod beside;
 mod desk;
 mod entry;
 mod note;

@@ -67,6 +67,15 @@ impl Tray {
         self.turn(true);
     }
 
+    /// Has a conversation go on beside the page that is shown next, if there is room for both.
+    pub fn bring(self, place: Place) {
+        browser::store(PLACE, Some(&place.path()));
+        self.place.set(place);
+        self.turn(!browser::matches(NARROW));
+        // The page is what one came for.
+        self.restored.set_value(true);
+    }
+
     fn turn(self, open: bool) {
         browser::store(OPEN, open.then_some("yes"));
         self.restored.set_value(false);

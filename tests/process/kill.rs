@@ -52,14 +52,11 @@ async fn check(url: &str, seen: &[Seen], after: u64, restarted: Instant) {
     assert!(restarted.elapsed() < RECOVERY, "{:?}", restarted.elapsed());
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_that_was_seen_is_lost_however_often_the_server_is_killed() {
+async fn kill_at_random(seed: u64) {
     parlor::outgoing::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.script(When::any(), Script::new().think("Well…").tokens(100_000, 200.0));
-    let seed = fastrand::u64(..);
-    println!("seed {seed}");
     let mut random = fastrand::Rng::with_seed(seed);
     let (mut head, mut seen_in_all) = (0, 0);
     let mut server = Server::start(folder.path(), &upstream).await;
@@ -98,4 +95,17 @@ async fn nothing_that_was_seen_is_lost_however_often_the_server_is_killed() {
         seen_in_all > ROUNDS * CONVERSATIONS,
         "the clients saw next to nothing: {seen_in_all}"
     );
+}
+
+/// Where `make fuzz` looks for randomised tests.
+mod properties {
+    use fuzzing::seeds;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn kills_lose_nothing_that_was_seen() {
+        let test = "kill::properties::kills_lose_nothing_that_was_seen";
+        for seed in seeds(env!("CARGO_MANIFEST_DIR"), test) {
+            super::kill_at_random(seed).await;
+        }
+    }
 }

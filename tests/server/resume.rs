@@ -117,10 +117,7 @@ async fn read(parlor: &Parlor, after: u64, limit: usize, seen: u64, mut runs: us
     events
 }
 
-#[tokio::test]
-async fn a_cut_at_any_position_leaves_no_trace() {
-    let seed = fastrand::u64(..);
-    println!("seed {seed}");
+async fn cut_everywhere(seed: u64) {
     let answer = Answer::random(&mut Rng::with_seed(seed));
     let (_folder, _upstream, parlor) = answering(answer.script.clone()).await;
     let id = ConversationId::new();
@@ -169,13 +166,10 @@ async fn follow_badly(parlor: &Parlor, ids: &[ConversationId], mut random: Rng) 
     states
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn however_bad_the_connection_everybody_ends_up_with_the_same() {
+async fn follow_with_cuts(seeds: impl Iterator<Item = u64>) {
     const CONVERSATIONS: usize = 4;
     const CLIENTS: usize = 6;
-    for _ in 0..5 {
-        let seed = fastrand::u64(..);
-        println!("seed {seed}");
+    for seed in seeds {
         let mut random = Rng::with_seed(seed);
         let folder = tempfile::tempdir().unwrap();
         let upstream = Upstream::start().await;
@@ -207,5 +201,29 @@ async fn however_bad_the_connection_everybody_ends_up_with_the_same() {
                 assert_eq!(states[n], expected, "seed {seed}");
             }
         }
+    }
+}
+
+/// Where `make fuzz` looks for randomised tests.
+mod properties {
+    use fuzzing::seeds;
+
+    const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+    #[tokio::test]
+    async fn a_cut_at_any_position_leaves_no_trace() {
+        for seed in seeds(ROOT, "resume::properties::a_cut_at_any_position_leaves_no_trace") {
+            super::cut_everywhere(seed).await;
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn bad_connections_end_up_with_the_same() {
+        let seeds = seeds(ROOT, "resume::properties::bad_connections_end_up_with_the_same");
+        // Other answers, conversations and connections each time.
+        let seeds = seeds
+            .into_iter()
+            .flat_map(|seed| (0..5).map(move |n| seed.wrapping_add(n)));
+        super::follow_with_cuts(seeds).await;
     }
 }

@@ -7,6 +7,7 @@
 mod cargo;
 mod css;
 mod dev;
+mod fuzz;
 mod layers;
 mod release;
 mod site;
@@ -38,8 +39,9 @@ fn main() -> Result<()> {
             release::say_sizes()
         }
         Some("test") => test::run(rest),
+        Some("fuzz") => fuzz::run(rest),
         Some("layers") => layers::check(),
-        other => bail!("xtask knows build, run, dev, release, size, test and layers, not {other:?}"),
+        other => bail!("xtask knows build, run, dev, release, size, test, fuzz and layers, not {other:?}"),
     }
 }
 

@@ -12,7 +12,7 @@ use std::{
 
 /// Everything but this helper. Built together with it, many libraries would get other features than in the server's own
 /// build, and be compiled a second time.
-const WORKSPACE: [&str; 5] = ["--workspace", "--exclude", "xtask", "--features", "parlor/ssr"];
+pub const WORKSPACE: [&str; 5] = ["--workspace", "--exclude", "xtask", "--features", "parlor/ssr"];
 const HELPER: [&str; 2] = ["--package", "xtask"];
 
 /// Runs the tests named by the first argument (`rust`, `e2e`; both without one), handing the others on, prints the

@@ -1,5 +1,6 @@
 //! What holds whatever the model, its tools and the person do.
 
+use fuzzing::properties;
 use proptest::prelude::*;
 
 use super::*;
@@ -42,7 +43,9 @@ fn anything() -> impl Strategy<Value = Input> {
     ]
 }
 
-proptest! {
+properties! {
+    256;
+
     /// Whatever the model, its tools and the person do, in whatever order.
     #[test]
     fn the_loop_keeps_its_promises(inputs in prop::collection::vec(anything(), 0..60)) {

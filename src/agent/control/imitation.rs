@@ -292,6 +292,7 @@ fn perhaps(text: &str, word: &str) -> Found {
 
 #[cfg(test)]
 mod tests {
+    use fuzzing::properties;
     use proptest::prelude::*;
 
     use super::*;
@@ -379,7 +380,9 @@ mod tests {
         assert_eq!(text_of(&[&endless]), endless);
     }
 
-    proptest! {
+    properties! {
+        256;
+
         #[test]
         fn where_it_was_cut_does_not_matter(
             which in 0_usize..6,

@@ -1,5 +1,6 @@
 //! Whether a text ends in code is known from its end alone, and is what the parser says of the whole.
 
+use fuzzing::properties;
 use proptest::prelude::*;
 
 use super::super::{Block, CodeTracker, Inline, parse};
@@ -144,8 +145,33 @@ fn what_comes_next_decides_whether_it_goes_on_a_table() {
     assert!(!tracker.is_code("\n", "```json\n{"));
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+/// Asserts that the end of a text is enough to know whether it ends in code.
+fn assert_known(text: &str, limit: usize) {
+    let mut tracker = CodeTracker::new(limit);
+    tracker.push(text);
+    let (near, far) = (tracker.is_code("", WORD), ends_in_code(text, 1 << 20));
+    assert!(
+        near == far || near && tracker.is_unsure(),
+        "{text:?}: {near} {far} {tracker:?}"
+    );
+}
+
+#[test]
+fn a_long_line_within_a_paragraph_begins_no_table() {
+    // Found with random pieces.
+    assert_known(
+        "``| a | b |\n2. - - [a]: /u\n`## \u{6f22}\u{5b57}- 1. </b>- text https://a.b/c&amp;## - - - - a | b\n--|--\n",
+        40,
+    );
+    let long = "word ".repeat(20);
+    assert_known(&format!("`a\n{long}| b\n--|--\n"), 40);
+    assert_known(&format!("{long}\\| b\n--|--\n`"), 40);
+    assert_known(&format!("{long}| b\n--|--\n"), 40);
+    assert_known(&format!("{}abc", "\n".repeat(100)), 40);
+}
+
+properties! {
+    1000;
 
     #[test]
     fn what_is_code_is_never_taken_for_text(
@@ -166,10 +192,6 @@ proptest! {
     fn the_end_of_a_text_is_enough_to_know(
         text in prop::collection::vec(prop::sample::select(corpus::SNIPPETS), 0..80),
     ) {
-        let text = text.concat();
-        let mut tracker = CodeTracker::new(40);
-        tracker.push(&text);
-        let (near, far) = (tracker.is_code("", WORD), ends_in_code(&text, 1 << 20));
-        prop_assert!(near == far || near && tracker.is_unsure());
+        assert_known(&text.concat(), 40);
     }
 }

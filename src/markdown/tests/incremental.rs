@@ -1,5 +1,6 @@
 //! A text that arrives in pieces ends as the same tree as the text read at once.
 
+use fuzzing::properties;
 use proptest::prelude::*;
 
 use super::super::{Document, parse};
@@ -126,8 +127,8 @@ fn soup() -> impl Strategy<Value = Vec<String>> {
     proptest::collection::vec(piece, 0..40)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+properties! {
+    400;
 
     #[test]
     fn any_markup_soup_however_cut(pieces in soup(), seed in any::<u64>()) {
@@ -141,11 +142,4 @@ proptest! {
     fn any_text_at_all(text in any::<String>(), seed in any::<u64>()) {
         assert_same("any", &text, &Cuts(seed).pieces(&text, 5));
     }
-}
-
-fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES")
-        .ok()
-        .and_then(|cases| cases.parse().ok())
-        .unwrap_or(400)
 }

@@ -43,6 +43,15 @@ pub struct PayloadConfig {
 /// What the model may write on every page.
 pub const EVERYWHERE: [&PayloadConfig; 3] = [&DOCUMENT, &TABLE, &CHART];
 
+/// All types, of whatever page.
+const ALL: [&PayloadConfig; 4] = [&DOCUMENT, &TABLE, &CHART, &QUERY_SUGGESTION];
+
+/// Says what the model wrote to make a payload, on whatever page that was.
+pub fn as_written(payload: &Payload) -> Option<String> {
+    let config = ALL.iter().find(|config| config.payload_type == payload.kind)?;
+    config.written_again(payload)
+}
+
 impl PayloadConfig {
     /// What the agent looks for.
     pub fn as_marker(&self) -> Marker {
@@ -54,7 +63,7 @@ impl PayloadConfig {
     }
 
     /// What the model wrote to make this payload.
-    pub fn written_again(&self, payload: &Payload) -> Option<String> {
+    fn written_again(&self, payload: &Payload) -> Option<String> {
         let data: Value = serde_json::from_str(payload.data.as_str()).ok()?;
         Some(format!("{} {}", self.marker, (self.as_written)(&data)))
     }
@@ -117,7 +126,17 @@ mod tests {
     use crate::agent::control::{ControlFilter, DEFAULT_LIMIT, Item};
 
     fn all() -> Vec<&'static PayloadConfig> {
-        EVERYWHERE.into_iter().chain([&QUERY_SUGGESTION]).collect()
+        ALL.to_vec()
+    }
+
+    #[test]
+    fn every_type_of_a_page_is_known_on_the_others() {
+        for page in [&crate::pages::CHAT, &crate::pages::LITERATURE] {
+            for config in page.here(None, None).payloads {
+                let known = ALL.iter().any(|known| known.payload_type == config.payload_type);
+                assert!(known, "{} of {}", config.payload_type, page.name);
+            }
+        }
     }
 
     #[test]

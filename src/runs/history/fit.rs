@@ -108,6 +108,7 @@ fn shortened(text: &str, bytes: usize) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use fuzzing::properties;
     use proptest::{collection::vec, prelude::*};
 
     use super::{
@@ -207,7 +208,9 @@ mod tests {
         assert!(outputs(&least)[0] < 150);
     }
 
-    proptest! {
+    properties! {
+        256;
+
         #[test]
         fn it_fits_or_is_as_small_as_it_gets_and_keeps_what_must_stay(
             turns in vec((0_usize..40, vec(0_usize..80, 0..4)), 1..8),

@@ -103,6 +103,7 @@ impl Scale {
 
 #[cfg(test)]
 mod tests {
+    use fuzzing::properties;
     use proptest::prelude::*;
 
     use super::*;
@@ -130,7 +131,9 @@ mod tests {
         assert_eq!(Scale::of(&counted(100_000, false)).counted(100), 300);
     }
 
-    proptest! {
+    properties! {
+        256;
+
         #[test]
         fn the_beginning_of_a_text_is_as_long_as_it_may_be(text in "[a-zé日 ]{0,60}", most in 0_usize..30) {
             let first = first_of(&text, most);

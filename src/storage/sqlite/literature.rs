@@ -58,6 +58,7 @@ pub(super) async fn library(
         as_of,
         articles: articles.iter().map(saved).collect::<Result<_, _>>()?,
         streams: streams.iter().map(kept_stream).collect::<Result<_, _>>()?,
+        no_search: None,
     };
     library.sort();
     Ok(library)

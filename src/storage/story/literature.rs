@@ -264,8 +264,7 @@ async fn what_a_person_looked_at_is_kept_with_their_message_and_goes_with_it() {
     let mut turn = turn(ANN, conversation_id, "What is this?");
     let looking = Looking {
         context: PageContext::of("literature"),
-        text: "An article.".into(),
-        instructions: "Be quick.".into(),
+        ..Looking::default()
     };
     let Change::Send { start, .. } = &mut turn.change else {
         panic!("it is sent")
@@ -273,7 +272,22 @@ async fn what_a_person_looked_at_is_kept_with_their_message_and_goes_with_it() {
     start.looking = Some(Box::new(looking.clone()));
     do_one(&*storage, &turn.change).await.unwrap();
     let of = |user_id| storage.looking(user_id, turn.user_message_id);
-    assert_eq!(of(ANN).await.unwrap(), Some(looking));
+    assert_eq!(of(ANN).await.unwrap(), Some(looking.clone()));
+    // What was there is added later, once.
+    for text in ["An article.", "Another one."] {
+        let keep = Change::KeepLooking {
+            run: turn.run,
+            text: text.into(),
+            instructions: "Be quick.".into(),
+        };
+        do_one(&*storage, &keep).await.unwrap();
+    }
+    let known = Looking {
+        text: "An article.".into(),
+        instructions: "Be quick.".into(),
+        ..looking
+    };
+    assert_eq!(of(ANN).await.unwrap(), Some(known));
     assert_eq!(of(bob()).await.unwrap(), None);
     assert_eq!(storage.looking(ANN, turn.run.message_id).await.unwrap(), None);
     let delete = Change::Delete {

@@ -1,5 +1,6 @@
 use std::time::{Duration, Instant};
 
+use fuzzing::properties;
 use proptest::prelude::*;
 
 use super::{LONGEST, calculate};
@@ -166,7 +167,9 @@ fn nothing_takes_long() {
     );
 }
 
-proptest! {
+properties! {
+    256;
+
     #[test]
     fn whatever_is_written_has_an_answer(expression in ".{0,60}") {
         let _ = calculate(&expression);

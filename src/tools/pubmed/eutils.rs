@@ -2,7 +2,12 @@
 //!
 //! <https://www.ncbi.nlm.nih.gov/books/NBK25499/>. How fast they may be asked: <https://www.ncbi.nlm.nih.gov/books/NBK25497/>.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use reqwest::Url;
 use serde::Deserialize;
@@ -10,6 +15,7 @@ use serde_json::Value;
 
 use super::{Article, Sort, abstracts};
 use crate::{
+    protocol::literature::is_pmid,
     settings::{Pubmed, Secret},
     tools::{Fault, ServiceError, pace::Pace, plain, service::Service},
 };
@@ -31,6 +37,27 @@ pub struct Eutils {
     base_url: Url,
     email: Option<String>,
     key: Option<Secret>,
+    listener: OnceLock<Arc<dyn Listener>>,
+}
+
+/// Hears of everything that is read, so that it need not be asked for again.
+pub trait Listener: fmt::Debug + Send + Sync {
+    fn article(&self, article: &Article);
+
+    /// The abstract of an article; empty if it has none.
+    fn summary(&self, pmid: &str, text: &str);
+}
+
+/// Why PubMed is not asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoPubmed {
+    #[error("PubMed is switched off on this server (setting tools.pubmed.enabled).")]
+    SwitchedOff,
+    #[error(
+        "PubMed can’t be asked: this machine has no certificates to check its address by. Whoever runs this server can install \
+         them (package ca-certificates) and start Parlor again."
+    )]
+    NoCertificates,
 }
 
 /// What a search has found.
@@ -58,7 +85,14 @@ impl Eutils {
             base_url,
             email: settings.email.clone(),
             key,
+            listener: OnceLock::new(),
         })
+    }
+
+    /// Tells a listener of what is read from now on. There is one.
+    pub fn tell(&self, listener: Arc<dyn Listener>) {
+        // The first stays.
+        let _ = self.listener.set(listener);
     }
 
     /// Searches, and gives `count` of what is found, from the `first` on, counted from 0.
@@ -105,14 +139,25 @@ impl Eutils {
             let summary = serde_json::from_value(answer.result.remove(id)?).ok()?;
             Some(article(id, summary))
         });
-        Ok(articles.collect())
+        let articles: Vec<Article> = articles.collect();
+        if let Some(listener) = self.listener.get() {
+            articles.iter().for_each(|article| listener.article(article));
+        }
+        Ok(articles)
     }
 
     /// The abstracts of articles, by their PMIDs.
     pub async fn abstracts(&self, ids: &[&str]) -> Result<HashMap<String, String>, ServiceError> {
         let url = self.url("efetch.fcgi", &[("retmode", "xml"), ("id", &ids.join(","))])?;
         let xml = self.service.ask(self.service.http().get(url)).await?;
-        abstracts::read(&xml).map_err(|error| self.service.error(self.service.unreadable(error)))
+        let read = abstracts::read(&xml);
+        let read = read.map_err(|error| self.service.error(self.service.unreadable(error)))?;
+        if let Some(listener) = self.listener.get() {
+            for id in ids {
+                listener.summary(id, read.get(*id).map_or("", String::as_str));
+            }
+        }
+        Ok(read)
     }
 
     fn url(&self, program: &str, parameters: &[(&str, &str)]) -> Result<Url, ServiceError> {
@@ -128,11 +173,6 @@ impl Eutils {
             .extend_pairs(self.key.iter().map(|key| ("api_key", &key.0)));
         Ok(url)
     }
-}
-
-/// Whether it can be an article's number.
-pub fn is_pmid(id: &str) -> bool {
-    (1..=10).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[derive(Deserialize)]

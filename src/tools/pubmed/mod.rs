@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub use self::eutils::{Eutils, is_pmid};
+pub use self::eutils::{Eutils, Listener, NoPubmed};
 use super::{Call, NewPayload, ServiceError, Tool, ToolError, ToolResult, plain};
 use crate::protocol::{Fraction, Json};
 
@@ -153,8 +153,13 @@ fn say(call: &Call, stage: &str, message: String, progress: Fraction, data: &Val
 
 /// The articles as the model reads them.
 fn for_model(query: &str, total: u64, articles: &[Article], problem: Option<ServiceError>) -> String {
-    if articles.is_empty() {
+    if articles.is_empty() && total == 0 {
         return format!("PubMed has no articles for “{query}”. Try other or fewer words.");
+    }
+    if articles.is_empty() {
+        return format!(
+            "PubMed has {total} articles for “{query}”, but said nothing about them. Try again, or do without them."
+        );
     }
     let longest = ABSTRACT.min(ABSTRACTS / articles.len());
     let mut text = format!(

@@ -1,5 +1,6 @@
 use std::{collections::HashMap, time::Duration};
 
+use fuzzing::properties;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use upstream::{Page, Upstream};
@@ -95,7 +96,9 @@ fn entities_of_its_own_come_to_nothing() {
     assert_eq!(abstracts::read(laughs).unwrap()["1"], "So: .");
 }
 
-proptest! {
+properties! {
+    256;
+
     #[test]
     fn whatever_comes_as_xml_is_read_or_refused(
         tokens in prop::collection::vec(

@@ -2,10 +2,11 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
+use super::beside::beside;
 use crate::{
-    api::{ApiError, literature::Opened, rpc},
+    api::{ApiError, ErrorCode, literature::Opened, rpc},
     protocol::{
-        PageContext, Position, json,
+        Position, json,
         literature::{
             self, Address, Article, Change, Found, FullArticle, Library, ResearchStream, SavedArticle, Sort,
             Tab,
@@ -13,7 +14,7 @@ use crate::{
     },
     ui::{
         browser,
-        live::{Beside, LiteratureNews, Live},
+        live::{LiteratureNews, Live},
     },
 };
 
@@ -58,6 +59,8 @@ pub struct Desk {
     pub library: RwSignal<Loaded<Library>>,
     pub found: RwSignal<Loaded<Found>>,
     pub article: RwSignal<Loaded<FullArticle>>,
+    /// The articles whose save is on its way, by their PMIDs.
+    pub saving: RwSignal<Vec<String>>,
     /// What was removed last.
     pub removed: RwSignal<Option<SavedArticle>>,
     /// The stream that is being written, and whether it is a new one.
@@ -84,6 +87,7 @@ impl Desk {
             library: RwSignal::new(Loaded::Loading),
             found: RwSignal::new(Loaded::Nothing),
             article: RwSignal::new(Loaded::Nothing),
+            saving: RwSignal::default(),
             removed: RwSignal::default(),
             written: RwSignal::default(),
             asked: StoredValue::default(),
@@ -113,15 +117,7 @@ impl Desk {
     /// Follows the address and the log, and says to those who ask what is on the screen.
     pub fn open(self) {
         let live = self.live;
-        live.beside.set(Some(Beside {
-            context: Callback::new(move |()| self.context()),
-            about: "The assistant sees what is open on this page: the query, what was found, and the article.",
-            questions: &[
-                "What is this about?",
-                "Suggest a better query",
-                "Which of these should I read first?",
-            ],
-        }));
+        live.beside.set(Some(beside(self)));
         live.reader
             .set_value(Some(Callback::new(move |change| self.read(change))));
         on_cleanup(move || {
@@ -267,26 +263,6 @@ impl Desk {
         self.with_library(|library| library.stream(id).cloned())
     }
 
-    /// What those who ask are told to be on the screen.
-    fn context(self) -> PageContext {
-        let mut address = self.address.get_untracked();
-        // One that is deleted is not open.
-        address.stream = untrack(|| self.stream()).map(|stream| stream.id);
-        let results = match address.tab {
-            Tab::Search => match &*self.found.read_untracked() {
-                Loaded::Ready(found) => pmids(found.articles.iter()),
-                _ => Vec::new(),
-            },
-            Tab::Saved => untrack(|| {
-                self.with_library(|library| {
-                    let shown = library.articles.iter().filter(|saved| saved.has(&address.query));
-                    pmids(shown.map(|saved| &saved.article))
-                })
-            }),
-        };
-        address.context(results)
-    }
-
     pub fn is_saved(self, pmid: &str) -> bool {
         self.with_library(|library| library.saved(pmid).is_some())
     }
@@ -296,11 +272,41 @@ impl Desk {
         let pmid = article.pmid.clone();
         let saved = untrack(|| self.with_library(|library| library.saved(&pmid).cloned()));
         match saved {
-            None => self.tell(rpc::save_article(pmid, String::new(), None), |_| {}),
+            None => self.save(article),
             Some(saved) => self.tell(rpc::remove_article(pmid), move |desk| {
                 desk.removed.set(Some(saved));
             }),
         }
+    }
+
+    /// Keeps an article, and says what has become of that.
+    fn save(self, article: &Article) {
+        let (pmid, title) = (article.pmid.clone(), article.title.clone());
+        if self.saving.with_untracked(|saving| saving.contains(&pmid)) {
+            return;
+        }
+        self.saving.update(|saving| saving.push(pmid.clone()));
+        spawn_local(async move {
+            let saved = self
+                .live
+                .ask(rpc::save_article(pmid.clone(), String::new(), None))
+                .await;
+            self.saving
+                .try_update(|saving| saving.retain(|other| *other != pmid));
+            if let Err(error) = saved {
+                let what = match error.code {
+                    // If it was saved, it is shown as soon as that is heard of.
+                    ErrorCode::Unreachable => "” may not be saved. ",
+                    _ => "” was not saved. ",
+                };
+                self.live.toasts.say(["“", &title, what, &error.message].concat());
+            }
+        });
+    }
+
+    /// Why PubMed can't be searched, if it can't.
+    pub fn no_search(self) -> Option<String> {
+        self.with_library(|library| library.no_search.clone())
     }
 
     /// Keeps what was removed last as it was.
@@ -333,13 +339,6 @@ impl Desk {
             }
         });
     }
-}
-
-/// What is on the screen at most is what the model is told of.
-const MOST: usize = 50;
-
-fn pmids<'a>(articles: impl Iterator<Item = &'a Article>) -> Vec<String> {
-    articles.take(MOST).map(|article| article.pmid.clone()).collect()
 }
 
 fn search_of(address: &Address) -> Option<Search> {

@@ -68,8 +68,12 @@ pub fn save(desk: Desk, article: &Article) -> AnyView {
     let saved = Memo::new(move |_| desk.is_saved(&pmid));
     let name = ["Save “", &article.title, "”"].concat();
     let article = article.clone();
+    let pmid = article.pmid.clone();
+    let saving = Memo::new(move |_| desk.saving.with(|saving| saving.contains(&pmid)));
     let face = move || {
-        if saved.get() {
+        if saving.get() {
+            view! { "Saving…" }.into_any()
+        } else if saved.get() {
             view! { {icons::check()} "Saved" }.into_any()
         } else {
             view! { {icons::plus()} "Save" }.into_any()
@@ -81,6 +85,7 @@ pub fn save(desk: Desk, article: &Article) -> AnyView {
             class="button entry-save needs-script"
             aria-label=name
             aria-pressed=move || saved.get().to_string()
+            aria-busy=move || saving.get().then_some("true")
             on:click=move |_| desk.toggle(&article)
         >
             {face}

@@ -25,7 +25,7 @@ pub fn saved(desk: Desk) -> AnyView {
     });
     let body = move || match state.get() {
         0 => kept(desk),
-        1 => teaching(),
+        1 => teaching(desk),
         2 => desk.library.with_untracked(|library| match library {
             Loaded::Failed(error) => failed("What you have saved could not be loaded", error, move || {
                 desk.library.set(Loaded::Loading);
@@ -38,7 +38,16 @@ pub fn saved(desk: Desk) -> AnyView {
     body.erase()
 }
 
-fn teaching() -> AnyView {
+fn teaching(desk: Desk) -> AnyView {
+    if let Some(why) = desk.no_search() {
+        return view! {
+            <section class="literature-empty">
+                <h2>"Nothing is saved yet"</h2>
+                <p>{why}</p>
+            </section>
+        }
+        .erase();
+    }
     view! {
         <section class="literature-empty">
             <h2>"Nothing is saved yet"</h2>

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     api::ApiError,
-    protocol::literature::{Address, Found, PATH, Sort},
+    protocol::literature::{Address, Found, PATH, Sort, Tab},
     ui::{browser, erase::Erase, icons, when::When},
 };
 
@@ -17,10 +17,31 @@ use crate::{
 pub const BOX: &str = "#literature-query";
 
 pub fn search(desk: Desk) -> AnyView {
+    let off = Memo::new(move |_| desk.no_search());
+    let body = move || match off.get() {
+        Some(why) => switched_off(why),
+        None => view! {
+            <SearchBox desk/>
+            {streams::streams(desk)}
+            {move || results(desk)}
+        }
+        .erase(),
+    };
+    body.erase()
+}
+
+/// In place of all that needs PubMed.
+fn switched_off(why: String) -> AnyView {
+    let saved = Address {
+        tab: Tab::Saved,
+        ..Address::default()
+    };
     view! {
-        <SearchBox desk/>
-        {streams::streams(desk)}
-        {move || results(desk)}
+        <section class="literature-empty" role="status">
+            <h2>"PubMed can’t be searched here"</h2>
+            <p>{why} " What you have saved is still here."</p>
+            <a class="button" href=saved.path()>"Show what you have saved"</a>
+        </section>
     }
     .erase()
 }
@@ -139,6 +160,16 @@ fn teaching() -> AnyView {
 }
 
 fn nothing_found(found: &Found) -> AnyView {
+    if found.total > 0 {
+        let total = found.total.to_string();
+        return view! {
+            <section class="literature-empty" role="status">
+                <h2>"Nothing can be shown on this page"</h2>
+                <p>"PubMed has " {total} " articles for “" <span dir="auto">{found.query.clone()}</span> "”, but gave none for this page. Go back to the first page, or search again."</p>
+            </section>
+        }
+        .erase();
+    }
     view! {
         <section class="literature-empty" role="status">
             <h2>"Nothing was found"</h2>

@@ -100,8 +100,8 @@ pub struct Beside {
     pub context: Callback<(), PageContext>,
     /// What of it the assistant sees, in a sentence.
     pub about: &'static str,
-    /// What one may ask there.
-    pub questions: &'static [&'static str],
+    /// What one may ask about what is open there just now.
+    pub questions: Callback<(), &'static [&'static str]>,
 }
 
 /// How the literature has changed, and where in the log that stands; nothing if all of it may be another one.

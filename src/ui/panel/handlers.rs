@@ -9,7 +9,10 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use crate::{protocol::PanelView, ui::own::PageOwn};
+use crate::{
+    protocol::{PanelView, literature::Address, panel::PanelBody},
+    ui::own::PageOwn,
+};
 
 /// What a page does with a proposal.
 pub type Does = Callback<Arc<PanelView>>;
@@ -25,6 +28,19 @@ pub struct Handler {
     /// What accepting and rejecting does on the page. Without it, the person's choice is remembered, and that is all.
     pub accept: Option<Does>,
     pub reject: Option<Does>,
+    /// The page that can accept it, where the present one can't.
+    pub elsewhere: Option<Elsewhere>,
+}
+
+/// Another page, on which a proposal is accepted.
+#[derive(Clone, Copy, Debug)]
+pub struct Elsewhere {
+    /// The button's words.
+    pub accept: &'static str,
+    /// What it does, in a sentence.
+    pub about: &'static str,
+    /// The address that takes it up.
+    pub address: fn(&PanelView) -> Option<String>,
 }
 
 impl Handler {
@@ -35,15 +51,36 @@ impl Handler {
             width,
             accept: None,
             reject: None,
+            elsewhere: None,
         }
     }
 }
+
+/// A query is searched for on the page *Literature*.
+const IN_LITERATURE: Elsewhere = Elsewhere {
+    accept: "Search in Literature",
+    about: "This takes you to the page Literature, and this conversation with you.",
+    address: |proposal| match &proposal.body {
+        PanelBody::Query(suggestion) => {
+            let query = suggestion.query.clone();
+            let address = Address {
+                query,
+                ..Address::default()
+            };
+            Some(address.path())
+        }
+        _ => None,
+    },
+};
 
 static HANDLERS: [Handler; 7] = [
     Handler::new("article", "Article", 480),
     Handler::new("article_list", "Articles", 520),
     Handler::new("chart", "Chart", 560),
-    Handler::new("query_suggestion", "Suggested query", 420),
+    Handler {
+        elsewhere: Some(IN_LITERATURE),
+        ..Handler::new("query_suggestion", "Suggested query", 420)
+    },
     Handler::new("table", "Table", 640),
     Handler::new("text_document", "Document", 600),
     Handler::new("web_results", "Search results", 480),
@@ -63,6 +100,26 @@ pub fn of(page: &PageOwn, kind: &str) -> Handler {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::panel::QuerySuggestion;
+
+    #[test]
+    fn a_query_is_accepted_on_the_page_that_searches() {
+        let owner = Owner::new();
+        owner.set();
+        let elsewhere = of(&PageOwn::new(), "query_suggestion").elsewhere.expect("a page");
+        let proposal = PanelView {
+            summary: String::new(),
+            is_proposal: true,
+            body: PanelBody::Query(QuerySuggestion {
+                query: "tides[ti]".into(),
+                explanation: None,
+            }),
+        };
+        assert_eq!(
+            (elsewhere.address)(&proposal).as_deref(),
+            Some("/literature?q=tides%5Bti%5D")
+        );
+    }
 
     #[test]
     fn a_page_s_handler_comes_before_that_of_every_page() {

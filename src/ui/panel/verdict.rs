@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use super::{Panel, Shown, handlers::Handler};
 use crate::{
     protocol::{PanelView, Verdict},
-    ui::{browser, erase::Erase, icons},
+    ui::{browser, erase::Erase, icons, tray::use_tray},
 };
 
 /// The buttons, or which of them was pressed.
@@ -26,6 +26,9 @@ pub fn verdict(panel: Panel, shown: &Shown, handler: &Handler, proposal: Arc<Pan
     };
     let (id, payload_id) = (shown.conversation_id, shown.payload.payload_id.clone());
     let (accept, reject) = (handler.accept, handler.reject);
+    // What the present page can't do is done on another one.
+    let elsewhere = handler.elsewhere.filter(|_| accept.is_none());
+    let tray = use_tray();
     let say = Callback::new(move |verdict: Verdict| {
         if waits.get_untracked() {
             return;
@@ -44,6 +47,12 @@ pub fn verdict(panel: Panel, shown: &Shown, handler: &Handler, proposal: Arc<Pan
             }
             if let Some(does) = does {
                 does.try_run(proposal);
+            } else if let Some(there) = elsewhere.filter(|_| verdict == Verdict::Accepted)
+                && let Some(address) = (there.address)(&proposal)
+            {
+                let talk = panel.live.place.get_untracked();
+                panel.live.turn_to(address, false);
+                tray.bring(talk);
             }
         };
         let over = move || {
@@ -68,9 +77,14 @@ pub fn verdict(panel: Panel, shown: &Shown, handler: &Handler, proposal: Arc<Pan
         verdict.get().is_none().then(|| {
             view! {
                 <div class="verdict-buttons" role="group" aria-label="Accept this?">
-                    {button("button button-primary", "Accept", Verdict::Accepted)}
+                    {button(
+                        "button button-primary",
+                        elsewhere.map_or("Accept", |there| there.accept),
+                        Verdict::Accepted,
+                    )}
                     {button("button", "Reject", Verdict::Rejected)}
                 </div>
+                {elsewhere.map(|there| view! { <p class="panel-meta">{there.about}</p> })}
             }
         })
     };

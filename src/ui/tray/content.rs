@@ -223,7 +223,7 @@ fn welcome(live: Live) -> AnyView {
     };
     let words = move || {
         live.beside.get().map(|Beside { about, questions, .. }| {
-            let questions: Vec<_> = questions.iter().copied().map(question).collect();
+            let questions: Vec<_> = questions.run(()).iter().copied().map(question).collect();
             view! {
                 <p>{about}</p>
                 <ul class="suggestions">{questions}</ul>

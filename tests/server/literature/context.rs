@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use upstream::Page;
 use uuid::Uuid;
 
-use super::{last_call, library, parlor, question, rpc};
+use super::{last_call, library, parlor, question, rpc, with};
 use crate::support::{self, Stream, calls_as_sent, id, json as body};
 
 /// The lines that are not between fences, as CommonMark has them.
@@ -107,10 +107,6 @@ async fn what_is_not_there_is_refused_in_words_that_help_and_nothing_is_sent() {
             "Its tabs are: search, saved.",
         ),
         (
-            json!({ "current_page": "literature", "article_id": "12" }),
-            "There is no article with the PMID 12.",
-        ),
-        (
             json!({ "current_page": "literature", "article_id": "../11" }),
             "There is no article with the PMID ../11.",
         ),
@@ -199,4 +195,58 @@ async fn a_tool_of_the_page_can_be_forced_there_and_nowhere_else() {
         !problem["detail"].as_str().unwrap().contains(", save_article"),
         "{problem}"
     );
+}
+
+#[tokio::test]
+async fn the_message_is_stored_before_pubmed_is_asked() {
+    let (_folder, upstream, parlor) = with(|settings| settings.literature.context_seconds = 3600.0).await;
+    for program in ["esummary", "efetch"] {
+        upstream.page(format!("/eutils/{program}.fcgi"), Page::never());
+    }
+    let context = json!({ "current_page": "literature", "results": ["11"], "article_id": "11" });
+    let mut stream = parlor.chat(&question(context)).await;
+    let started = stream.until("user_message_saved").await;
+    // Stop does not wait for PubMed either.
+    let run = id(&stream.until("run_started").await, "message_id");
+    let stopped = parlor.post(&format!("/api/runs/{run}/stop"), &json!({}));
+    assert!(stopped.send().await.unwrap().status().is_success(), "{started}");
+    stream.until("cancelled").await;
+    assert_eq!(calls_as_sent(&upstream), Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn what_is_known_is_told_while_pubmed_hangs() {
+    let (_folder, upstream, parlor) = with(|settings| settings.literature.context_seconds = 0.05).await;
+    parlor
+        .get_json("/rpc/search_articles?query=tides&sort=date&page=1")
+        .await;
+    for program in ["esummary", "efetch"] {
+        upstream.page(format!("/eutils/{program}.fcgi"), Page::never());
+    }
+    let context = json!({ "current_page": "literature", "results": ["11", "77"], "article_id": "11" });
+    parlor.chat(&question(context)).await.rest().await;
+    let (prompt, _) = last_call(&upstream);
+    for words in [
+        "PMID 11: Tides of the moon Roe J.",
+        "did not answer within 0.05 seconds. PMID 77)",
+        "Title: Tides of the moon",
+        "(It can't be had just now: PubMed did not answer",
+    ] {
+        assert!(prompt.contains(words), "{words}: {prompt}");
+    }
+}
+
+#[tokio::test]
+async fn an_article_that_pubmed_does_not_have_blocks_no_message() {
+    let (_folder, upstream, parlor) = parlor().await;
+    let context = json!({ "current_page": "literature", "results": ["11", "12"], "article_id": "12" });
+    parlor.chat(&question(context)).await.rest().await;
+    let (prompt, _) = last_call(&upstream);
+    for words in [
+        "There is no article with the PMID 12.",
+        "PMID 11: Tides of the moon",
+        "(PubMed has no article with the PMID 12.)",
+    ] {
+        assert!(prompt.contains(words), "{words}: {prompt}");
+    }
 }

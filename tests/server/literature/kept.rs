@@ -70,6 +70,8 @@ async fn what_is_removed_can_be_put_back_as_it_was() {
     .await;
     let before = library(&parlor).await["articles"].clone();
     assert_eq!(before[0]["note"], "Second.");
+    // The abstract is there.
+    parlor.get_json("/rpc/article?pmid=11").await;
     for program in ["esummary", "efetch"] {
         upstream.page(format!("/eutils/{program}.fcgi"), Page::text("").status(500));
     }
@@ -129,4 +131,29 @@ async fn the_assistant_leaves_a_note_of_the_person_s_as_it_is() {
     let given = stream.until("tool_complete").await["output"].to_string();
     assert!(given.contains("another note, which stays"), "{given}");
     assert_eq!(library(&parlor).await["articles"][0]["note"], "My own words.");
+}
+
+#[tokio::test]
+async fn an_article_is_saved_while_pubmed_hangs() {
+    let (_folder, upstream, parlor) = parlor().await;
+    parlor
+        .get_json("/rpc/search_articles?query=tides&sort=date&page=1")
+        .await;
+    for program in ["esummary", "efetch"] {
+        upstream.page(format!("/eutils/{program}.fcgi"), Page::never());
+    }
+    let save = json!({ "pmid": "11", "note": "", "saved_at": null });
+    rpc(&parlor, "save_article", &save).await;
+    let kept = library(&parlor).await;
+    assert_eq!(kept["articles"][0]["article"]["title"], "Tides of the moon");
+}
+
+#[tokio::test]
+async fn an_article_of_which_nothing_is_known_is_not_saved() {
+    let (_folder, upstream, parlor) = parlor().await;
+    upstream.page("/eutils/esummary.fcgi", Page::text("").status(400));
+    let save = json!({ "pmid": "11", "note": "", "saved_at": null });
+    let refused = parlor.post("/rpc/save_article", &save).send().await.unwrap();
+    assert_eq!(refused.status(), 503);
+    assert_eq!(library(&parlor).await["articles"], json!([]));
 }

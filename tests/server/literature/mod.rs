@@ -3,6 +3,7 @@
 mod context;
 mod kept;
 mod search;
+mod streams;
 
 use parlor::settings::{Secret, Settings};
 use serde_json::{Value, json};
@@ -43,11 +44,21 @@ fn place(upstream: &Upstream) {
 }
 
 async fn parlor() -> (tempfile::TempDir, Upstream, Parlor) {
+    with(|_| {}).await
+}
+
+/// The same with other settings.
+async fn with(change: impl FnOnce(&mut Settings)) -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     place(&upstream);
     upstream.script(When::any(), Script::new().text("It is about tides."));
-    let parlor = Parlor::start_built_in(folder.path(), &upstream, asking(&upstream)).await;
+    let ask = asking(&upstream);
+    let settings = |settings: &mut Settings| {
+        ask(settings);
+        change(settings);
+    };
+    let parlor = Parlor::start_built_in(folder.path(), &upstream, settings).await;
     (folder, upstream, parlor)
 }
 

@@ -1,5 +1,6 @@
 //! What holds of any answer.
 
+use fuzzing::properties;
 use proptest::prelude::*;
 
 use super::*;
@@ -84,8 +85,8 @@ fn answer() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..16).prop_map(|pieces| pieces.concat())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+properties! {
+    500;
 
     #[test]
     fn text_without_control_text_goes_through_unchanged(answer in markdown_text()) {

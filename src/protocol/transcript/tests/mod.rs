@@ -2,6 +2,7 @@
 
 mod steps;
 
+use fuzzing::properties;
 use proptest::prelude::*;
 
 use self::steps::{Step, log, steps, used};
@@ -99,7 +100,9 @@ fn older(whole: &Transcript, before: MessageId, count: usize) -> OlderMessages {
     }
 }
 
-proptest! {
+properties! {
+    256;
+
     /// A snapshot at any position, sent as JSON, and then the log from any earlier position on: the same as
     /// having seen everything once.
     #[test]

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use fuzzing::properties;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -68,8 +69,9 @@ fn recorded_streams_are_the_same_whole_byte_by_byte_and_with_other_line_ends() {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+properties! {
+    64;
+
     #[test]
     fn recorded_streams_are_the_same_cut_at_random(
         name in prop::sample::select(&FIXTURES[..]),

@@ -2,7 +2,10 @@
 
 use sqlx::SqliteConnection;
 
-use super::{Batch, Failure, literature::keep_summary};
+use super::{
+    Batch, Failure,
+    literature::{keep_seen, keep_summary},
+};
 use crate::{
     protocol::EventBody,
     storage::{Change, Outcome},
@@ -125,6 +128,11 @@ impl Batch {
                 pmid,
                 summary,
             } => keep_summary(connection, *user_id, pmid, summary).await,
+            Change::KeepLooking {
+                run,
+                text,
+                instructions,
+            } => keep_seen(connection, run, text, instructions).await,
             Change::NoteArticle { user_id, pmid, note } => {
                 self.note_article(connection, *user_id, pmid, note).await
             }

@@ -9,7 +9,7 @@ use crate::{
         ConversationId, EventBody, Json, MessageId, StreamId, UserId,
         literature::{Change, ResearchStream, SavedArticle},
     },
-    storage::{Looking, Outcome, Refusal, StorageError},
+    storage::{Looking, Outcome, Refusal, RunKey, StorageError},
 };
 
 impl Batch {
@@ -293,4 +293,24 @@ pub(super) async fn keep_looking(
     .execute(connection)
     .await?;
     Ok(())
+}
+
+/// What the model is told of what the person looked at. The first that is told stays.
+pub(super) async fn keep_seen(
+    connection: &mut SqliteConnection,
+    run: &RunKey,
+    text: &str,
+    instructions: &str,
+) -> Result<Outcome, Failure> {
+    sqlx::query(
+        "UPDATE contexts SET text = ?, instructions = ? WHERE user_id = ? AND text = '' \
+         AND message_id = (SELECT parent_id FROM messages WHERE user_id = contexts.user_id AND id = ?)",
+    )
+    .bind(text)
+    .bind(instructions)
+    .bind(run.user_id.to_string())
+    .bind(run.message_id.to_string())
+    .execute(connection)
+    .await?;
+    Ok(Outcome::Done)
 }

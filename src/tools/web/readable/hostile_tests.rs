@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use fuzzing::properties;
 use proptest::prelude::*;
 
 use super::{
@@ -80,7 +81,9 @@ fn no_tree_is_deeper_than_the_limit() {
     assert_eq!(document.nodes.iter().filter(|node| is_around(node)).count(), 256);
 }
 
-proptest! {
+properties! {
+    256;
+
     #[test]
     fn any_bytes_are_read_without_panic(body: Vec<u8>, kind in "(text/html|text/plain|application/json|)(; charset=(utf-16|gbk|x))?") {
         let _ = read_as(&kind, &body);

@@ -1,0 +1,221 @@
+//! Reading about articles: from what is kept and what was seen lately, and the rest from PubMed, for as long as it may take.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
+
+use super::{Literature, LiteratureError};
+use crate::{
+    protocol::{
+        Timestamp, UserId,
+        literature::{Article, FullArticle, is_pmid},
+    },
+    storage::StorageError,
+    tools::{
+        Fault, ServiceError,
+        pubmed::{self, Eutils},
+    },
+};
+
+/// All that there is of an article.
+pub(super) struct Whole {
+    pub article: Article,
+    /// Its abstract, by paragraphs; empty if it has none.
+    pub summary: Result<Vec<String>, LiteratureError>,
+    /// What the person has written about it, and since when they keep it; nothing if they don't.
+    pub kept: Option<(String, Timestamp)>,
+}
+
+/// Until when PubMed is waited for, and how long that is in all.
+#[derive(Clone, Copy)]
+pub(super) struct Deadline {
+    at: Instant,
+    patience: Duration,
+}
+
+impl Deadline {
+    pub(super) fn after(patience: Duration) -> Self {
+        Self {
+            at: Instant::now() + patience,
+            patience,
+        }
+    }
+
+    /// Waits for an answer of PubMed, but no longer than this if there is a deadline.
+    pub(super) async fn wait<T>(
+        deadline: Option<Self>,
+        answer: impl Future<Output = Result<T, ServiceError>>,
+    ) -> Result<T, LiteratureError> {
+        let Some(Self { at, patience }) = deadline else {
+            return Ok(answer.await?);
+        };
+        let late = ServiceError {
+            name: "PubMed",
+            fault: Fault::TooLate(patience),
+        };
+        Ok(timeout_at(at, answer).await.unwrap_or(Err(late))?)
+    }
+}
+
+/// What there is about some articles.
+pub(super) struct Articles {
+    /// Those that are known, in the order in which they were asked for.
+    pub found: Vec<Article>,
+    /// Why there may be more of them.
+    pub problem: Option<LiteratureError>,
+}
+
+impl Literature {
+    /// Returns what there is about articles by a deadline.
+    pub(super) async fn articles(
+        &self,
+        user_id: UserId,
+        pmids: &[String],
+        deadline: Deadline,
+    ) -> Result<Articles, StorageError> {
+        for saved in self.0.storage.saved_articles(user_id, pmids).await? {
+            self.0.known.learn(saved.article);
+        }
+        Ok(self.read(pmids, Some(deadline)).await)
+    }
+
+    /// An article with its abstract: the one that is kept, or PubMed's.
+    pub async fn article(&self, user_id: UserId, pmid: &str) -> Result<FullArticle, LiteratureError> {
+        let read = self.read_whole(user_id, pmid, None).await?;
+        let (summary, problem) = match read.summary {
+            Ok(summary) => (summary, None),
+            Err(error) => (Vec::new(), Some(error.for_a_person())),
+        };
+        Ok(FullArticle {
+            article: read.article,
+            summary,
+            problem,
+        })
+    }
+
+    /// The same, with what the person has written about it if it is kept.
+    pub(super) async fn read_whole(
+        &self,
+        user_id: UserId,
+        pmid: &str,
+        deadline: Option<Deadline>,
+    ) -> Result<Whole, LiteratureError> {
+        check_pmid(pmid)?;
+        let (article, kept, summary) = match self.0.storage.saved_article(user_id, pmid).await? {
+            Some((saved, summary)) => {
+                let kept = Some((saved.note, saved.saved_at));
+                (saved.article, kept, summary)
+            }
+            None => (self.read_one(pmid, deadline).await?, None, None),
+        };
+        let summary = match summary {
+            Some(summary) => Ok(summary),
+            None => {
+                let summary = self.summary(&article, deadline).await;
+                if let (Ok(summary), Some(_)) = (&summary, &kept) {
+                    self.keep_summary(user_id, pmid, summary.clone()).await;
+                }
+                summary
+            }
+        };
+        Ok(Whole {
+            article,
+            summary,
+            kept,
+        })
+    }
+
+    /// An article's abstract, by paragraphs: what is known, or PubMed's.
+    pub(super) async fn summary(
+        &self,
+        article: &Article,
+        deadline: Option<Deadline>,
+    ) -> Result<Vec<String>, LiteratureError> {
+        let pmid = &*article.pmid;
+        if let Some(summary) = self.0.known.summary(pmid) {
+            return Ok(summary);
+        }
+        let mut read = Deadline::wait(deadline, self.pubmed()?.abstracts(&[pmid])).await?;
+        let text = read.remove(pmid).unwrap_or_default();
+        let summary: Vec<String> = text.lines().map(str::to_owned).collect();
+        self.0.known.learn(article.clone());
+        self.0.known.learn_summary(pmid, summary.clone());
+        Ok(summary)
+    }
+
+    pub(super) fn pubmed(&self) -> Result<&Eutils, LiteratureError> {
+        self.0.pubmed.as_deref().map_err(|why| (*why).into())
+    }
+
+    /// Returns what there is about an article: what is known, or what PubMed says.
+    pub(super) async fn read_one(
+        &self,
+        pmid: &str,
+        deadline: Option<Deadline>,
+    ) -> Result<Article, LiteratureError> {
+        let read = self.read(&[pmid.to_owned()], deadline).await;
+        read.all()?.pop().ok_or_else(|| no_article(pmid))
+    }
+
+    /// Returns what there is about articles, in their order: what is known, and the rest from PubMed.
+    pub(super) async fn read(&self, pmids: &[String], deadline: Option<Deadline>) -> Articles {
+        let unknown: Vec<String> = pmids
+            .iter()
+            .filter(|pmid| is_pmid(pmid) && self.0.known.article(pmid).is_none())
+            .cloned()
+            .collect();
+        let (mut read, mut problem) = (Vec::new(), None);
+        if !unknown.is_empty() {
+            let asked = async {
+                let pubmed = self.pubmed()?;
+                Deadline::wait(deadline, pubmed.summaries(&unknown)).await
+            };
+            match asked.await {
+                Ok(articles) => read = articles,
+                Err(error) => problem = Some(error),
+            }
+        }
+        let mut articles = Vec::with_capacity(pmids.len());
+        for pmid in pmids {
+            let found = read.iter().find(|article| article.pmid == *pmid);
+            // PubMed has an answer for a number that nothing has, with nothing in it.
+            let found = found.filter(|article| !article.title.is_empty());
+            let article = found.map(from_pubmed).or_else(|| self.0.known.article(pmid));
+            if let Some(article) = article {
+                self.0.known.learn(article.clone());
+                articles.push(article);
+            }
+        }
+        Articles {
+            found: articles,
+            problem,
+        }
+    }
+}
+
+impl Articles {
+    /// The articles, if none is missing because PubMed did not answer.
+    pub(super) fn all(self) -> Result<Vec<Article>, LiteratureError> {
+        self.problem.map_or(Ok(self.found), Err)
+    }
+}
+
+pub(super) fn check_pmid(pmid: &str) -> Result<(), LiteratureError> {
+    is_pmid(pmid).then_some(()).ok_or_else(|| no_article(pmid))
+}
+
+/// Names the article by the beginning of what should be its number, which may be anything.
+fn no_article(pmid: &str) -> LiteratureError {
+    LiteratureError::NoArticle(pmid.chars().take(20).collect())
+}
+
+pub(super) fn from_pubmed(article: &pubmed::Article) -> Article {
+    Article {
+        pmid: article.pmid.clone(),
+        title: article.title.clone(),
+        authors: article.authors.clone(),
+        journal: article.journal.clone(),
+        published: article.date.clone(),
+        doi: article.doi.clone(),
+    }
+}

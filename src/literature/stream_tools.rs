@@ -1,0 +1,198 @@
+//! Tools of the page *Literature* for streams of research: listing them, and making, changing and deleting one if the person
+//! allows it. A change names the stream twice, by its id and by the name that the person reads when they are asked.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Literature, LiteratureError};
+use crate::{
+    protocol::{StreamId, UserId, literature::ResearchStream},
+    tools::{Call, Tool, ToolError, ToolResult},
+};
+
+pub(super) struct ListStreams(pub Literature);
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Nothing {}
+
+impl Tool for ListStreams {
+    type Input = Nothing;
+
+    const NAME: &'static str = "list_streams";
+    const DESCRIPTION: &'static str = "Lists the person's streams of research: PubMed queries that they keep, each with its id, name and instructions.";
+    const LABEL: &'static str = "Looking at the streams";
+    const DONE: &'static str = "Looked at the streams";
+    const IS_IDEMPOTENT: bool = true;
+
+    async fn run(&self, _: Nothing, call: Call) -> Result<ToolResult, ToolError> {
+        let library = self.0.library(call.user_id).await?;
+        let lines: Vec<String> = library.streams.iter().map(line).collect();
+        Ok(if lines.is_empty() {
+            "There are none.".to_owned()
+        } else {
+            lines.join("\n")
+        }
+        .into())
+    }
+}
+
+/// A stream in a line.
+fn line(stream: &ResearchStream) -> String {
+    let ResearchStream {
+        id,
+        name,
+        query,
+        instructions,
+    } = stream;
+    let mut line = format!("{id}: {name}. Query: {query}");
+    if !instructions.is_empty() {
+        line.push_str(&format!(". Instructions: {instructions}"));
+    }
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+pub(super) struct MakeStream(pub Literature);
+
+#[derive(Deserialize, JsonSchema)]
+pub struct NewStream {
+    /// A short name.
+    name: String,
+    /// What it searches PubMed for.
+    query: String,
+    /// What you are to mind when the person talks with you about it. Leave it out if they did not say.
+    instructions: Option<String>,
+}
+
+impl Tool for MakeStream {
+    type Input = NewStream;
+
+    const NAME: &'static str = "make_stream";
+    const DESCRIPTION: &'static str = "Keeps a PubMed query as a new stream of research, which the person can open again with a click. The person \
+         is asked before it happens. Use it when they want a query kept.";
+    const LABEL: &'static str = "Making a stream";
+    const DONE: &'static str = "Made a stream";
+    const NEEDS_APPROVAL: bool = true;
+
+    fn detail(&self, input: &NewStream) -> Option<String> {
+        Some(format!("{}: {}", input.name, input.query))
+    }
+
+    async fn run(&self, input: NewStream, call: Call) -> Result<ToolResult, ToolError> {
+        let stream = ResearchStream {
+            id: StreamId::new(),
+            name: input.name,
+            query: input.query,
+            instructions: input.instructions.unwrap_or_default(),
+        };
+        let id = stream.id;
+        self.0.keep_stream(call.user_id, stream).await?;
+        Ok(format!("The stream is kept. Its id: {id}").into())
+    }
+}
+
+pub(super) struct ChangeStream(pub Literature);
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Changed {
+    /// The stream's id, as list_streams gives it.
+    #[schemars(with = "String")]
+    stream_id: StreamId,
+    /// The name that it has now, for the person to know it by.
+    name: String,
+    /// Another name.
+    new_name: Option<String>,
+    /// Another query.
+    query: Option<String>,
+    /// Other instructions in place of all that there are.
+    instructions: Option<String>,
+}
+
+impl Tool for ChangeStream {
+    type Input = Changed;
+
+    const NAME: &'static str = "change_stream";
+    const DESCRIPTION: &'static str = "Changes the name, the query or the instructions of a stream of research. What is left out stays. The person is \
+         asked before it happens.";
+    const LABEL: &'static str = "Changing a stream";
+    const DONE: &'static str = "Changed a stream";
+    const IS_IDEMPOTENT: bool = true;
+    const NEEDS_APPROVAL: bool = true;
+
+    fn detail(&self, input: &Changed) -> Option<String> {
+        let changes = [
+            ("name", &input.new_name),
+            ("query", &input.query),
+            ("instructions", &input.instructions),
+        ];
+        let changes = changes
+            .into_iter()
+            .filter_map(|(what, new)| Some(format!("{what}: {}", new.as_ref()?)));
+        Some(format!(
+            "{} → {}",
+            input.name,
+            changes.collect::<Vec<_>>().join(", ")
+        ))
+    }
+
+    async fn run(&self, input: Changed, call: Call) -> Result<ToolResult, ToolError> {
+        let again = input.new_name.as_deref();
+        let now = named(&self.0, call.user_id, input.stream_id, &input.name, again).await?;
+        let stream = ResearchStream {
+            id: now.id,
+            name: input.new_name.unwrap_or(now.name),
+            query: input.query.unwrap_or(now.query),
+            instructions: input.instructions.unwrap_or(now.instructions),
+        };
+        self.0.keep_stream(call.user_id, stream).await?;
+        Ok("The stream is changed.".to_owned().into())
+    }
+}
+
+pub(super) struct DeleteStream(pub Literature);
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Deleted {
+    /// The stream's id, as list_streams gives it.
+    #[schemars(with = "String")]
+    stream_id: StreamId,
+    /// The name that it has, for the person to know it by.
+    name: String,
+}
+
+impl Tool for DeleteStream {
+    type Input = Deleted;
+
+    const NAME: &'static str = "delete_stream";
+    const DESCRIPTION: &'static str = "Deletes a stream of research for good, with its instructions. Saved articles stay. The person is asked before it \
+         happens. Use it only when they want the stream deleted.";
+    const LABEL: &'static str = "Deleting a stream";
+    const DONE: &'static str = "Deleted a stream";
+    const NEEDS_APPROVAL: bool = true;
+
+    fn detail(&self, input: &Deleted) -> Option<String> {
+        Some(input.name.clone())
+    }
+
+    async fn run(&self, input: Deleted, call: Call) -> Result<ToolResult, ToolError> {
+        let stream = named(&self.0, call.user_id, input.stream_id, &input.name, None).await?;
+        self.0.delete_stream(call.user_id, stream.id).await?;
+        Ok("The stream is deleted. Saved articles stay.".to_owned().into())
+    }
+}
+
+/// Returns the stream if it has one of these names: a person who allowed a change to one must not lose another.
+async fn named(
+    literature: &Literature,
+    user_id: UserId,
+    stream_id: StreamId,
+    name: &str,
+    or: Option<&str>,
+) -> Result<ResearchStream, LiteratureError> {
+    let stream = literature.stream(user_id, stream_id).await?;
+    let is_named = |name: &str| name.split_whitespace().eq(stream.name.split_whitespace());
+    if is_named(name) || or.is_some_and(is_named) {
+        Ok(stream)
+    } else {
+        Err(LiteratureError::OtherStream(stream.name))
+    }
+}

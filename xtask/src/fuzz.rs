@@ -1,0 +1,205 @@
+//! `make fuzz`: every randomised test again and again with new seeds, for as long as is wanted.
+//!
+//! Randomised tests are those in a module `properties` (see `tests/fuzzing`). A case that fails is kept in
+//! `proptest-regressions/`, and `make test` tries it first from then on.
+
+use crate::{cargo, say, test::WORKSPACE};
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::{
+    collections::hash_map::RandomState,
+    env,
+    fs::{self, OpenOptions},
+    hash::BuildHasher,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio, exit},
+    time::{Duration, Instant},
+};
+
+/// Time for all tests together unless `PARLOR_FUZZ_SECONDS` says another one.
+const DEFAULT_SECONDS: u64 = 20 * 60;
+
+/// Cases of a test's first round. As long as rounds are shorter than `SHORT_ROUND`, the next one has twice as many.
+const FIRST_CASES: u32 = 256;
+const SHORT_ROUND: Duration = Duration::from_secs(3);
+
+/// Module in which randomised tests stand.
+const MODULE: &str = "properties";
+
+/// Folder of kept cases.
+const KEPT: &str = "proptest-regressions";
+
+/// A randomised test.
+struct Property {
+    program: PathBuf,
+    /// The package's folder, in which cargo would start the program.
+    folder: PathBuf,
+    name: String,
+}
+
+/// Runs the tests whose names contain one of the arguments (all without any), and ends with an error if one has failed.
+pub fn run(args: &[String]) -> Result<()> {
+    let seconds = match env::var("PARLOR_FUZZ_SECONDS") {
+        Ok(seconds) => seconds
+            .parse()
+            .context("PARLOR_FUZZ_SECONDS is no number of seconds")?,
+        Err(_) => DEFAULT_SECONDS,
+    };
+    say("building the tests");
+    let mut properties = Vec::new();
+    for (program, folder) in programs()? {
+        properties.extend(list(&program, &folder)?);
+    }
+    let is_wanted = |name: &str| args.is_empty() || args.iter().any(|arg| name.contains(arg.as_str()));
+    properties.retain(|property| is_wanted(&property.name));
+    if properties.is_empty() {
+        bail!("no randomised test has such a name");
+    }
+    let share = Duration::from_secs(seconds) / u32::try_from(properties.len())?;
+    let all = properties.len();
+    println!(
+        "{all} randomised tests, {} seconds each",
+        share.as_secs_f32().ceil()
+    );
+    let mut failed = Vec::new();
+    for property in &properties {
+        if !property.repeat(share)? {
+            failed.push(&*property.name);
+        }
+    }
+    println!("{} passed, {} failed", all - failed.len(), failed.len());
+    for name in &failed {
+        println!("  {name}");
+    }
+    exit(i32::from(!failed.is_empty()))
+}
+
+/// The test programs, each with its package's folder.
+fn programs() -> Result<Vec<(PathBuf, PathBuf)>> {
+    let mut command = cargo::command("test");
+    command.args(WORKSPACE).args([
+        "--no-run",
+        "--quiet",
+        "--message-format",
+        "json-render-diagnostics",
+    ]);
+    let built = command
+        .stderr(Stdio::inherit())
+        .output()
+        .context("starting cargo")?;
+    if !built.status.success() {
+        bail!("the tests do not build");
+    }
+    let messages = String::from_utf8_lossy(&built.stdout);
+    Ok(messages.lines().filter_map(test_program).collect())
+}
+
+/// The program that a line of cargo's messages tells of, if it is one of tests.
+fn test_program(line: &str) -> Option<(PathBuf, PathBuf)> {
+    let message: Value = serde_json::from_str(line).ok()?;
+    message["profile"]["test"].as_bool().filter(|is_test| *is_test)?;
+    let program = message["executable"].as_str()?;
+    let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
+    Some((program.into(), folder.into()))
+}
+
+fn list(program: &Path, folder: &Path) -> Result<Vec<Property>> {
+    let listed = Command::new(program)
+        .args(["--list", "--format", "terse"])
+        .current_dir(folder)
+        .output()
+        .with_context(|| format!("starting {}", program.display()))?;
+    let names = String::from_utf8_lossy(&listed.stdout);
+    let names = names.lines().filter_map(|line| line.strip_suffix(": test"));
+    Ok(names
+        .filter(|name| name.rsplit("::").nth(1) == Some(MODULE))
+        .map(|name| Property {
+            program: program.into(),
+            folder: folder.into(),
+            name: name.into(),
+        })
+        .collect())
+}
+
+impl Property {
+    /// Runs it with one seed after the other until the time is up or it fails. Says whether it passed each time.
+    fn repeat(&self, share: Duration) -> Result<bool> {
+        let start = Instant::now();
+        let (mut cases, mut all, mut rounds) = (FIRST_CASES, 0_u64, 0);
+        loop {
+            let seed = RandomState::new().hash_one(rounds);
+            let round = Instant::now();
+            let output = self.once(seed, cases)?;
+            if !output.status.success() {
+                self.keep(seed, cases, &output)?;
+                return Ok(false);
+            }
+            rounds += 1;
+            all += u64::from(cases);
+            if round.elapsed() < SHORT_ROUND {
+                cases = cases.saturating_mul(2);
+            }
+            if start.elapsed() + round.elapsed() >= share {
+                println!(
+                    "ok      {} ({rounds} seeds, {all} cases; the last seed {seed})",
+                    self.name
+                );
+                return Ok(true);
+            }
+        }
+    }
+
+    fn once(&self, seed: u64, cases: u32) -> Result<Output> {
+        Command::new(&self.program)
+            .args([&*self.name, "--exact", "--nocapture"])
+            .current_dir(&self.folder)
+            .env("PARLOR_FUZZ_SEED", seed.to_string())
+            .env("PARLOR_FUZZ_CASES", cases.to_string())
+            .output()
+            .with_context(|| format!("starting {}", self.program.display()))
+    }
+
+    /// Says what failed, and keeps the seed of a test that does not keep its cases itself.
+    fn keep(&self, seed: u64, cases: u32, output: &Output) -> Result<()> {
+        let said = [&output.stdout[..], &output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        println!("FAILED  {}\n{said}", self.name);
+        println!(
+            "Again: PARLOR_FUZZ_SEED={seed} PARLOR_FUZZ_CASES={cases} {} --exact {}",
+            self.program.display(),
+            self.name
+        );
+        if !said.contains("minimal failing input") {
+            let folder = self.folder.join(KEPT).join("seeds");
+            fs::create_dir_all(&folder)?;
+            let file = folder.join(format!("{}.txt", self.name.replace("::", ".")));
+            let mut kept = OpenOptions::new().append(true).create(true).open(&file)?;
+            writeln!(kept, "{seed}")?;
+            println!("The seed is kept in {}.", file.display());
+        }
+        println!(
+            "`make test` tries the case first from now on ({KEPT}/). Write its minimal input as a test with a name of its own."
+        );
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_test_programs_in_cargo_messages() {
+        let line = |is_test: bool, program: &str| {
+            format!(
+                r#"{{"reason":"compiler-artifact","manifest_path":"/p/Cargo.toml","profile":{{"test":{is_test}}},"executable":{program}}}"#
+            )
+        };
+        let found = (PathBuf::from("/p/target/t"), PathBuf::from("/p"));
+        assert_eq!(test_program(&line(true, "\"/p/target/t\"")), Some(found));
+        assert_eq!(test_program(&line(false, "\"/p/target/t\"")), None);
+        assert_eq!(test_program(&line(true, "null")), None);
+        assert_eq!(test_program("warning: something"), None);
+    }
+}
