@@ -141,6 +141,7 @@ impl<'a> Driver<'a> {
                 agent::Terms {
                     max_iterations: runs.agent.max_iterations,
                     has_metadata: runs.history.metadata,
+                    repetitions: runs.agent.repetitions,
                 },
             ),
             toolbox,

@@ -44,6 +44,12 @@ pub const WINDOWS: RangeInclusive<usize> = 256..=1_000_000_000;
 /// More often than this a model would ask for tools only because it goes round in circles.
 const MOST_ITERATIONS: usize = 1000;
 
+/// A passage that stands in an answer fewer times in a row is nothing unusual.
+const MIN_REPETITIONS: usize = 3;
+
+/// More repetitions than this may not fit into what is remembered of an answer.
+const MAX_REPETITIONS: usize = 100;
+
 /// Everything that can be set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -155,6 +161,8 @@ fn without_password(address: &str) -> &str {
 pub struct Agent {
     /// How many times in one turn the model may ask for tools, at most [`MOST_ITERATIONS`]. Then it has to answer with what there is.
     pub max_iterations: usize,
+    /// An answer, or what the model thinks, is ended when the same passage stands in it so many times in a row. 0 means never.
+    pub repetitions: usize,
     /// What the assistant is told beside who it is: how to talk, what to do and what not.
     pub instructions: String,
 }
@@ -268,6 +276,7 @@ impl Default for Agent {
     fn default() -> Self {
         Self {
             max_iterations: 5,
+            repetitions: 8,
             instructions: String::new(),
         }
     }

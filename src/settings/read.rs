@@ -10,8 +10,8 @@ use std::{
 };
 
 use super::{
-    BadHost, DEFAULT_FILE, Dialect, ENVIRONMENT_ENDPOINT, Endpoint, LONGEST_SPAN, MOST_ITERATIONS, Secret,
-    Settings, WINDOWS,
+    BadHost, DEFAULT_FILE, Dialect, ENVIRONMENT_ENDPOINT, Endpoint, LONGEST_SPAN, MAX_REPETITIONS,
+    MIN_REPETITIONS, MOST_ITERATIONS, Secret, Settings, WINDOWS,
 };
 
 /// What the command line says, which wins over all else.
@@ -196,6 +196,13 @@ impl Settings {
             self.agent.max_iterations,
             0..=MOST_ITERATIONS,
         )?;
+        if self.agent.repetitions != 0 {
+            in_range(
+                "agent.repetitions",
+                self.agent.repetitions,
+                MIN_REPETITIONS..=MAX_REPETITIONS,
+            )?;
+        }
         self.history.check()?;
         self.tools.check()
     }

@@ -313,6 +313,10 @@ fn a_number_that_can_not_be_is_refused_at_the_start() {
             "[agent]\nmax_iterations = 1001\n".into(),
             "the setting agent.max_iterations is 1001; it must be from 0 to 1000",
         ),
+        (
+            "[agent]\nrepetitions = 2\n".into(),
+            "the setting agent.repetitions is 2; it must be from 3 to 100",
+        ),
     ] {
         assert_eq!(read(&file, &[]).unwrap_err().to_string(), words);
     }
