@@ -21,11 +21,12 @@ use crate::{
     clock,
     diagnostics::record::Purpose,
     journal::JournalError,
-    pages::{self, Instructions, Known, interactions},
+    pages::{Instructions, Known, Prompt, interactions},
     protocol::{
         AssistantMessage, EventBody, Message, PayloadRef, RunStatus, ToolStatus, intent::ApprovalAnswer,
     },
     providers::{ModelEvent, ModelRequest},
+    settings::Metadata,
     storage::{Beginning, Change, RunKey},
 };
 
@@ -72,7 +73,7 @@ struct Driver<'a> {
     /// The messages that lead to it, oldest first.
     history: Vec<Message>,
     /// What the model is told before all else.
-    prompt: String,
+    prompt: Arc<Prompt>,
     awaited: Awaited,
     working: Working,
     recorder: Recorder,
@@ -112,7 +113,7 @@ impl<'a> Driver<'a> {
         let read = || workshop::made(&*runs.storage, run, &history, &answer);
         let made = runs.insist("what the model made", read).await?;
         let desk = Desk::new(here.payloads, here.actions, runs.limits.payload_bytes, made);
-        let prompt = pages::system_prompt(
+        let prompt = Prompt::new(
             here.page,
             &Known {
                 now: clock::now(),
@@ -120,7 +121,8 @@ impl<'a> Driver<'a> {
                 interactions: &interactions(&history, &runs.history.zone()),
                 payloads: &payloads,
                 verdicts: &verdicts,
-                tools: &offer.specs(),
+                has_tools: !offer.is_empty(),
+                finds_sources: offer.finds_sources(),
                 written: &desk.payloads,
                 actions: &desk.actions,
                 instructions: Instructions {
@@ -140,7 +142,7 @@ impl<'a> Driver<'a> {
                 desk.clone(),
                 agent::Terms {
                     max_iterations: runs.agent.max_iterations,
-                    has_metadata: runs.history.metadata,
+                    has_metadata: runs.history.metadata != Metadata::Never,
                     repetitions: runs.agent.repetitions,
                 },
             ),
@@ -148,7 +150,7 @@ impl<'a> Driver<'a> {
             context: Arc::new(Context::new(runs, run, terms)),
             desk,
             history,
-            prompt,
+            prompt: Arc::new(prompt),
             awaited: Awaited::Nothing,
             working: Working::new(run, runs.journal.clone(), runs.limits.clone()),
             recorder: Recorder::new(
@@ -220,7 +222,7 @@ impl<'a> Driver<'a> {
             Vec::new()
         };
         let call = self.context.call(
-            &self.prompt,
+            self.prompt.clone(),
             &self.history,
             self.agent.message(),
             &self.desk,

@@ -10,9 +10,10 @@ use serde::{Deserialize, de::IgnoredAny};
 pub use self::{
     allowed_hosts::{AllowedHosts, BadHost},
     dialect::{Dialect, LengthField, ThinkingField},
-    history::History,
+    history::{History, Metadata},
     literature::Literature,
     mcp::McpServer,
+    prompt::{Prompt, PromptLength},
     read::{Overrides, SettingsError},
     tools::{FetchWebpage, Pubmed, SearchProvider, Tools, WebSearch},
 };
@@ -22,6 +23,7 @@ mod dialect;
 mod history;
 mod literature;
 pub mod mcp;
+mod prompt;
 mod read;
 mod tools;
 
@@ -59,6 +61,7 @@ pub struct Settings {
     /// Servers of models that speak OpenAI's protocol.
     pub endpoints: Vec<Endpoint>,
     pub agent: Agent,
+    pub prompt: Prompt,
     pub history: History,
     pub tools: Tools,
     /// Servers of tools.
@@ -131,6 +134,12 @@ pub struct Endpoint {
     pub lists_all_models: bool,
     #[serde(default)]
     pub dialect: Dialect,
+    /// The system prompt that its models are given.
+    #[serde(default)]
+    pub prompt: PromptLength,
+    /// Whether its models take tools. Without it, what the server says of their templates decides.
+    #[serde(default)]
+    pub tools: Option<bool>,
 }
 
 /// An address may hold a password.
@@ -146,6 +155,8 @@ impl fmt::Debug for Endpoint {
             .field("context_windows", &self.context_windows)
             .field("lists_all_models", &self.lists_all_models)
             .field("dialect", &self.dialect)
+            .field("prompt", &self.prompt)
+            .field("tools", &self.tools)
             .finish()
     }
 }

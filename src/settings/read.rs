@@ -11,7 +11,7 @@ use std::{
 
 use super::{
     BadHost, DEFAULT_FILE, Dialect, ENVIRONMENT_ENDPOINT, Endpoint, LONGEST_SPAN, MAX_REPETITIONS,
-    MIN_REPETITIONS, MOST_ITERATIONS, Secret, Settings, WINDOWS,
+    MIN_REPETITIONS, MOST_ITERATIONS, PromptLength, Secret, Settings, WINDOWS,
 };
 
 /// What the command line says, which wins over all else.
@@ -258,5 +258,7 @@ fn endpoint_from_environment(
         context_windows: BTreeMap::new(),
         lists_all_models: false,
         dialect: Dialect::default(),
+        prompt: PromptLength::default(),
+        tools: None,
     })
 }

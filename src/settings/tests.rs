@@ -66,6 +66,8 @@ fn openai_variables_are_enough_for_one_endpoint() {
         context_windows: BTreeMap::new(),
         lists_all_models: false,
         dialect: Dialect::default(),
+        prompt: PromptLength::Auto,
+        tools: None,
     };
     assert_eq!(endpoints, [expected]);
     let endpoints = read("", &[("OPENAI_BASE_URL", "http://localhost:9/v1")])
@@ -246,6 +248,8 @@ fn the_file_that_comes_with_parlor_says_the_defaults() {
         "# lists_all_models",
         "# dialect",
         "# timezone",
+        "# prompt",
+        "# tools",
         "# command",
         "# args",
         "# env_from",
@@ -284,6 +288,37 @@ fn the_file_that_comes_with_parlor_says_the_defaults() {
     ] {
         assert!(uncommented.iter().any(|line| line.starts_with(name)), "{name}");
     }
+}
+
+#[test]
+fn metadata_are_read_by_name_and_as_earlier_versions_had_them() {
+    for (written, expected) in [
+        ("'auto'", Metadata::Auto),
+        ("'always'", Metadata::Always),
+        ("'never'", Metadata::Never),
+        ("true", Metadata::Always),
+        ("false", Metadata::Never),
+    ] {
+        let settings = read(&format!("[history]\nmetadata = {written}\n"), &[]).unwrap();
+        assert_eq!(settings.history.metadata, expected, "{written}");
+    }
+    for written in ["'sometimes'", "1"] {
+        let error = read(&format!("[history]\nmetadata = {written}\n"), &[]).unwrap_err();
+        assert!(
+            error.to_string().contains("\"auto\", \"always\" or \"never\""),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn an_endpoint_says_which_prompt_and_whether_tools() {
+    let file = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\nprompt = 'short'\ntools = false\n";
+    let endpoint = read(file, &[]).unwrap().endpoints.remove(0);
+    assert_eq!(
+        (endpoint.prompt, endpoint.tools),
+        (PromptLength::Short, Some(false))
+    );
 }
 
 #[test]

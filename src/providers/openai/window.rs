@@ -1,6 +1,9 @@
 //! How many tokens a model can take: from the settings, from the list of models, or from the ways in which servers that
 //! people run themselves say it. OpenAI's protocol has no word for it.
 //!
+//! llama.cpp also gives the template that a conversation is put into: a model whose template has no place for tools would be told
+//! of them in words that it was not trained on, which costs a small one more than its answer.
+//!
 //! What can be said of a model that is loaded (llama.cpp, Ollama) comes before what it was trained for: the rest of the
 //! window would silently be forgotten.
 
@@ -73,16 +76,23 @@ impl Windows {
         }
     }
 
-    /// Asks in the ways in which servers say it, and else believes the list.
-    pub async fn ask(&self, transport: &Transport, headers: &HeaderMap, model: &str) -> Option<usize> {
-        let loaded = match &self.root {
-            Some(root) => {
-                let asked = tokio::time::timeout(PATIENCE, ask(transport, headers, root, model)).await;
-                asked.ok().flatten()
-            }
-            None => None,
-        };
-        loaded.or_else(|| self.listed().as_ref()?.get(model).copied())
+    /// Asks in the ways in which servers say it, and else believes the list. A window that is set is not asked for.
+    pub async fn ask(&self, transport: &Transport, headers: &HeaderMap, model: &str) -> Said {
+        let mut said = Said::default();
+        if let Some(root) = &self.root {
+            let server = Server {
+                transport,
+                headers,
+                root,
+            };
+            let is_wanted = self.set(model).is_none();
+            // What was said in time counts, whatever else was not.
+            let asked = server.ask(model, is_wanted, &mut said);
+            let _ = tokio::time::timeout(PATIENCE, asked).await;
+        }
+        let listed = || self.listed().as_ref()?.get(model).copied();
+        said.window = said.window.or_else(listed);
+        said
     }
 
     fn listed(&self) -> MutexGuard<'_, Option<HashMap<String, usize>>> {
@@ -105,34 +115,77 @@ fn listed(entry: &Value) -> Option<usize> {
     NAMES.iter().find_map(|name| tokens(entry.pointer(name)?))
 }
 
-/// Asks llama.cpp, then Ollama: of the model as it is loaded, and else of what it would be loaded with.
-async fn ask(transport: &Transport, headers: &HeaderMap, root: &Url, model: &str) -> Option<usize> {
-    let http = transport.http();
-    let get = |path: &str| Some(http.get(root.join(path).ok()?).headers(headers.clone()));
-    if let Some(props) = answer(get("props")?).await
-        && let Some(window) = props
-            .pointer("/default_generation_settings/n_ctx")
-            .and_then(tokens)
-    {
-        return Some(window);
-    }
-    if let Some(running) = answer(get("api/ps")?).await {
-        let models = running.get("models").and_then(Value::as_array);
-        let mut models = models.into_iter().flatten();
-        let is_it = |entry: &&Value| entry["name"] == model || entry["model"] == model;
-        if let Some(window) = models
-            .find(is_it)
-            .and_then(|entry| tokens(&entry["context_length"]))
-        {
-            return Some(window);
+/// What a server has said of a model: each is nothing if it has not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    pub window: Option<usize>,
+    pub takes_tools: Option<bool>,
+}
+
+/// A server of one's own.
+struct Server<'a> {
+    transport: &'a Transport,
+    headers: &'a HeaderMap,
+    root: &'a Url,
+}
+
+impl Server<'_> {
+    /// Asks as llama.cpp wants it and then, if the window is still wanted, as Ollama does.
+    async fn ask(&self, model: &str, is_window_wanted: bool, said: &mut Said) {
+        if let Some(props) = self.get("props").await {
+            *said = Said {
+                window: props
+                    .pointer("/default_generation_settings/n_ctx")
+                    .and_then(tokens),
+                takes_tools: template_takes_tools(&props),
+            };
+        }
+        if said.window.is_none() && is_window_wanted {
+            said.window = self.ask_ollama(model).await;
         }
     }
-    let show = http
-        .post(root.join("api/show").ok()?)
-        .headers(headers.clone())
-        .header(reqwest::header::CONTENT_TYPE, "application/json")
-        .body(json!({"model": model}).to_string());
-    shown(&answer(show).await?)
+
+    /// The window of the model as it is loaded, and else as it would be loaded.
+    async fn ask_ollama(&self, model: &str) -> Option<usize> {
+        if let Some(running) = self.get("api/ps").await {
+            let models = running.get("models").and_then(Value::as_array);
+            let mut models = models.into_iter().flatten();
+            let is_it = |entry: &&Value| entry["name"] == model || entry["model"] == model;
+            if let Some(window) = models
+                .find(is_it)
+                .and_then(|entry| tokens(&entry["context_length"]))
+            {
+                return Some(window);
+            }
+        }
+        let http = self.transport.http();
+        let show = http
+            .post(self.root.join("api/show").ok()?)
+            .headers(self.headers.clone())
+            .header(reqwest::header::CONTENT_TYPE, "application/json")
+            .body(json!({"model": model}).to_string());
+        shown(&answer(show).await?)
+    }
+
+    async fn get(&self, path: &str) -> Option<Value> {
+        let http = self.transport.http();
+        answer(http.get(self.root.join(path).ok()?).headers(self.headers.clone())).await
+    }
+}
+
+/// Whether the template of llama.cpp's model has a place for tools: as the server judges it, or, if it is too old for that, whether
+/// the template speaks of them.
+fn template_takes_tools(props: &Value) -> Option<bool> {
+    let caps = &props["chat_template_caps"];
+    let judged = ["supports_tools", "supports_tool_calls"].map(|name| caps[name].as_bool());
+    if judged.iter().any(Option::is_some) {
+        return Some(judged.contains(&Some(true)));
+    }
+    let template = |name: &str| props[name].as_str().filter(|template| !template.is_empty());
+    if template("chat_template_tool_use").is_some() {
+        return Some(true);
+    }
+    template("chat_template").map(|template| template.contains("tools"))
 }
 
 /// What Ollama shows of a model: the parameter that it is loaded with, and else what it was trained for.
@@ -201,6 +254,39 @@ mod tests {
             (json!({"id": "m"}), None),
         ] {
             assert_eq!(listed(&entry), window, "{entry}");
+        }
+    }
+
+    #[test]
+    fn a_template_takes_tools_if_the_server_or_the_template_says_so() {
+        let smol = "{% for message in messages %}{{ message['content'] }}{% endfor %}";
+        let hermes = "{% if tools %}{{ tools | tojson }}{% endif %}";
+        for (props, takes_tools) in [
+            (
+                json!({"chat_template": hermes, "chat_template_caps": {"supports_tools": false, "supports_tool_calls": false}}),
+                Some(false),
+            ),
+            (
+                json!({"chat_template": smol, "chat_template_caps": {"supports_tools": true}}),
+                Some(true),
+            ),
+            (
+                json!({"chat_template_caps": {"supports_tools": false, "supports_tool_calls": true}}),
+                Some(true),
+            ),
+            (
+                json!({"chat_template": smol, "chat_template_tool_use": hermes}),
+                Some(true),
+            ),
+            (
+                json!({"chat_template": hermes, "chat_template_caps": {"supports_system_role": true}}),
+                Some(true),
+            ),
+            (json!({"chat_template": smol}), Some(false)),
+            (json!({"chat_template": ""}), None),
+            (json!({}), None),
+        ] {
+            assert_eq!(template_takes_tools(&props), takes_tools, "{props}");
         }
     }
 
