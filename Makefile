@@ -4,7 +4,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help run dev build test test-rust test-e2e fuzz lint fmt bench release try-local-model clean
+.PHONY: help run dev build test test-rust test-e2e fuzz lint fmt bench release try-local-model compare-prompts clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-16s %s\n", $$1, $$2 }'
@@ -46,6 +46,9 @@ release: ## dist/parlor: one file, its assets inside
 
 try-local-model: ## start a small real model from packages, and Parlor with it
 	@scripts/try-local-model $(ARGS)
+
+compare-prompts: ## the same questions to that model directly and through Parlor, side by side (ARGS: files of questions)
+	@scripts/compare-prompts $(ARGS)
 
 clean: ## remove what was built (not your conversations)
 	rm -rf target dist end2end/node_modules tests/mcp/node_modules end2end/test-results end2end/playwright-report

@@ -231,6 +231,8 @@ fn models_config(settings: &Settings) -> ModelsConfig {
             context_windows: endpoint.context_windows.clone(),
             lists_all_models: endpoint.lists_all_models,
             dialect: endpoint.dialect,
+            prompt: endpoint.prompt,
+            tools: endpoint.tools,
             max_frame,
             connect_timeout,
             ..EndpointConfig::new(&endpoint.name, &endpoint.base_url)

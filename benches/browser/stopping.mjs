@@ -2,7 +2,7 @@
 import { open, percentile, quick, script, send } from './support.mjs';
 
 const ROUNDS = quick ? 3 : 15;
-const STREAM = { stream: { text: 'let a = 1; '.repeat(20_000), per_second: 200 } };
+const STREAM = { stream: { text: Array.from({ length: 20_000 }, (_, n) => `let a = ${n}; `).join(''), per_second: 200 } };
 const KINDS = { prose: [STREAM], code: [{ text: '```rust\n' }, STREAM] };
 
 export async function stopping(browser) {

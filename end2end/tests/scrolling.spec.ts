@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { EventStream } from '../support/events.ts';
 import { expect, test } from '../support/test.ts';
 
-const LONG = 'A paragraph of the long answer.\n\n'.repeat(60);
+const LONG = Array.from({ length: 60 }, (_, n) => `A paragraph of the long answer, number ${n}.\n\n`).join('');
 
 /** How far the end of the conversation is below what is seen. */
 function left(page: Page): Promise<number> {

@@ -97,11 +97,13 @@ test('stopped in two tabs at once: one outcome, no error', async ({ chat, newTab
 });
 
 // What the model would go on with takes longer than anything here waits. How soon it stops is measured: `make bench`.
-const going = (text: string) => [{ stream: { text: `${text} `.repeat(4000), per_second: 200 } }];
+// Numbered, since an answer that repeats itself is ended.
+const many = (text: string) => Array.from({ length: 4000 }, (_, n) => `${text} ${n} `).join('');
+const going = (text: string) => [{ stream: { text: many(text), per_second: 200 } }];
 
 for (const [when, steps, begun] of [
   ['before the first token', [{ gate: 'first' }, ...going('Too late')], undefined],
-  ['while it thinks', [{ stream_thinking: { text: 'Hm. '.repeat(4000), per_second: 200 } }], 'Hm.'],
+  ['while it thinks', [{ stream_thinking: { text: many('Hm.'), per_second: 200 } }], 'Hm.'],
   ['in mid-text', going('On and on'), 'On and on'],
   ['in the middle of a block of code', [{ text: '```rust\n' }, ...going('let a = 1;')], 'let a = 1;'],
 ] as const) {

@@ -48,6 +48,15 @@ pub(super) fn too_much(limit: usize) -> RunError {
     )
 }
 
+pub(super) fn answer_repeats(limit: usize) -> RunError {
+    error(
+        "answer_repeats",
+        format!("The model repeated the same passage at least {limit} times in a row and was stopped."),
+        "What had come is kept. Retry, put the question in other words, or choose another model. The limit is the setting \
+         agent.repetitions.",
+    )
+}
+
 pub(super) fn timed_out(timeout: Timeout) -> RunError {
     let seconds = |limit: Duration| limit.as_secs_f64();
     match timeout {

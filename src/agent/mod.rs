@@ -7,7 +7,11 @@ use std::{sync::Arc, time::Duration};
 
 use self::{
     control::ControlFilter,
-    ends::{broke_off, empty_answer, held_back, no_answer_after_tools, shut_down, timed_out, too_much},
+    ends::{
+        answer_repeats, broke_off, empty_answer, held_back, no_answer_after_tools, shut_down, timed_out,
+        too_much,
+    },
+    repeats::Repeats,
 };
 use crate::{
     protocol::{
@@ -20,6 +24,7 @@ use crate::{
 mod calls;
 pub mod control;
 mod ends;
+mod repeats;
 mod said;
 mod workshop;
 
@@ -48,8 +53,10 @@ pub const KEPT: &str = "What had come is kept. Continue goes on from there, Retr
 pub struct Terms {
     /// So many calls of the model may ask for tools; then it has to answer with what there is.
     pub max_iterations: usize,
-    /// Whether the model is shown metadata before the messages of the history: then it may imitate them.
+    /// Whether the model may be shown metadata before messages of the history: then it may imitate them.
     pub has_metadata: bool,
+    /// The answer is ended when the same passage stands in it so many times in a row. 0 means never.
+    pub repetitions: usize,
 }
 
 /// What a run has come to.
@@ -69,6 +76,9 @@ pub struct Agent {
     asked: Vec<Asked>,
     /// Takes out of the present answer what is not for the person.
     filter: ControlFilter,
+    /// Notice that the present answer goes round in circles: what the model says, and what it thinks.
+    said: Repeats,
+    thought: Repeats,
     /// The person has been told that something is being written for the panel.
     is_writing: bool,
 }
@@ -171,6 +181,8 @@ impl Agent {
             terms,
             asked: Vec::new(),
             filter: ControlFilter::new(Vec::new(), control::DEFAULT_LIMIT),
+            said: Repeats::new(0),
+            thought: Repeats::new(0),
             is_writing: false,
         }
     }
@@ -237,18 +249,27 @@ impl Agent {
             ModelEvent::Thinking(text) | ModelEvent::Text(text) if text.is_empty() => Vec::new(),
             ModelEvent::Thinking(text) => {
                 let (part, offset) = self.place(|part| matches!(part, Part::Thinking { .. }));
-                vec![self.log(EventBody::Thinking {
+                let is_looping = self.thought.push(&text, false);
+                let thinking = self.log(EventBody::Thinking {
                     node: self.node,
                     part,
                     offset,
                     text,
-                })]
+                });
+                let mut effects = vec![thinking];
+                if is_looping {
+                    effects.extend(self.end_loop(at));
+                }
+                effects
             }
             ModelEvent::Text(text) => {
                 let mut items = Vec::new();
                 self.filter.push(&text, &mut items);
                 let mut effects = self.take_in(items);
                 effects.extend(self.says_what_is_written());
+                if self.said.push(&text, self.filter.writing().is_some()) {
+                    effects.extend(self.end_loop(at));
+                }
                 effects
             }
             ModelEvent::ToolCall { index, id, name } => self.begins_to_ask(index, id, name),
@@ -268,6 +289,12 @@ impl Agent {
                 effects
             }
         }
+    }
+
+    /// The model says the same again and again. What it has said is kept.
+    fn end_loop(&mut self, at: Timestamp) -> Vec<Effect> {
+        let error = answer_repeats(self.terms.repetitions);
+        self.break_off(RunStatus::Failed, error, at)
     }
 
     /// The model has said why it stopped.
@@ -294,6 +321,8 @@ impl Agent {
     fn think(&mut self) -> Vec<Effect> {
         self.node = self.message.nodes.len();
         self.filter = said::filter_for(&self.message, self.workshop.markers(), self.terms.has_metadata);
+        self.said = Repeats::new(self.terms.repetitions);
+        self.thought = Repeats::new(self.terms.repetitions);
         self.is_writing = false;
         self.phase = Phase::Calling;
         self.retries = 0;

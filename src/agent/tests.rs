@@ -42,6 +42,7 @@ pub(super) fn terms(max_iterations: usize) -> Terms {
     Terms {
         max_iterations,
         has_metadata: true,
+        repetitions: 8,
     }
 }
 
@@ -273,4 +274,39 @@ fn every_other_end_has_its_status_and_its_words() {
             "{inputs:?}"
         );
     }
+}
+
+#[test]
+fn an_answer_that_goes_round_in_circles_is_ended() {
+    const SENTENCE: &str = "The model says that it does not know, and that it will say so. ";
+    // Not to the byte: it is looked at now and then.
+    let longest = SENTENCE.len() * 80;
+    for piece in [text, thought] {
+        let pieces = std::iter::repeat_with(|| piece(SENTENCE)).take(500);
+        let (effects, message) = played([Input::Start].into_iter().chain(pieces).chain([finished()]));
+        assert_eq!(ended(&effects), Some(RunStatus::Failed));
+        assert_eq!(message.error.clone().unwrap().code, "answer_repeats");
+        let part = message.nodes[0].parts[0].text();
+        assert!(
+            (repeats::MIN_PASSAGE * 8..longest).contains(&part.len()),
+            "what came is kept, and no more comes: {}",
+            part.len()
+        );
+    }
+}
+
+#[test]
+fn repetition_is_no_end_where_the_setting_is_zero() {
+    let message = AssistantMessage::started("x/m");
+    let off = Terms {
+        repetitions: 0,
+        ..terms(5)
+    };
+    let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(TextOnly), off);
+    agent.step(Input::Start, NOON);
+    for _ in 0..500 {
+        agent.step(text("The same passage, again and again. "), NOON);
+    }
+    agent.step(finished(), NOON);
+    assert_eq!(agent.message().status, RunStatus::Complete);
 }

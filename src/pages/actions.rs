@@ -5,43 +5,45 @@
 #[derive(Debug)]
 pub struct ClientAction {
     pub name: &'static str,
-    /// What it does, and with which data: for the model.
-    pub does: &'static str,
+    /// With which data, for the model; empty if it needs none. What it does is in its name.
+    pub data: &'static str,
 }
 
 /// On the page *Literature*.
 pub const OPEN_ARTICLE: ClientAction = ClientAction {
     name: "open_article",
-    does: "opens an article beside the chat; data: {\"pmid\": \"its PMID\"}",
+    data: "{\"pmid\": \"its PMID\"}",
 };
 
 /// What every page does: nothing that could not be undone.
 pub const EVERYWHERE: [&ClientAction; 3] = [
     &ClientAction {
         name: "new_conversation",
-        does: "begins a new conversation",
+        data: "",
     },
     &ClientAction {
         name: "copy_answer",
-        does: "copies the text of this answer",
+        data: "",
     },
     &ClientAction {
         name: "open_payload",
-        does: "opens something that was shown earlier; data: {\"payload_id\": \"its id\"}",
+        data: "{\"payload_id\": \"its id\"}",
     },
 ];
 
-const HOW: &str = "You can offer what to do next as buttons. Put it last as well, on a line of its own, as JSON:\n\
-     SUGGESTED_ACTIONS: [{\"label\": \"Make it shorter\", \"action\": \"shorten\", \"handler\": \"server\", \"data\": {\"words\": 100}, \"style\": \"primary\"}]\n\
-     With \"handler\": \"server\" the action is yours: its name and data come back to you as the person's next turn, and you do it. \
-     \"style\" is \"primary\", \"secondary\", or \"warning\" for what can't be undone. With \"handler\": \"client\" the page does \
-     it, and only these are known there:";
+const HOW: &str = "Or with buttons for what to do next:\n\
+     SUGGESTED_ACTIONS: [{\"label\": \"Shorten it\", \"action\": \"shorten\", \"handler\": \"server\", \"data\": {\"words\": 100}, \"style\": \"primary\"}]\n\
+     A \"server\" action comes back to you, with its data, as the person's next turn. Style: primary, secondary, or warning if it can't \
+     be undone. A \"client\" action is done by the page, which knows only";
 
 /// What the model is told of them.
 pub fn instructions(actions: &[&ClientAction]) -> String {
-    let mut text = String::from(HOW);
-    for action in actions {
-        text.push_str(&format!("\n- {}: {}", action.name, action.does));
-    }
-    text
+    let known: Vec<String> = actions
+        .iter()
+        .map(|action| match action.data {
+            "" => action.name.to_owned(),
+            data => format!("{} (data: {data})", action.name),
+        })
+        .collect();
+    format!("{HOW} {}.", known.join(", "))
 }

@@ -12,6 +12,8 @@ pub struct Page {
     pub name: &'static str,
     /// Who the assistant is there.
     pub identity: &'static str,
+    /// The same for a model with a small window, in a sentence or two.
+    pub brief_identity: &'static str,
     /// What there is on all of it.
     pub scope: Scope,
     pub tabs: &'static [Tab],
@@ -135,6 +137,7 @@ mod tests {
     static DESK: Page = Page {
         name: "desk",
         identity: "You tidy up.",
+        brief_identity: "You tidy up.",
         scope: Scope {
             payloads: &[&QUERY_SUGGESTION, &TABLE],
             ..tools(&["sweep"])

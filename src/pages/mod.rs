@@ -21,13 +21,14 @@ pub use self::{
     config::{Here, Page, Scope, Subtab, Tab},
     fence::fenced,
     interactions::interactions,
-    prompt::{Instructions, Known, system_prompt},
+    prompt::{Instructions, Known, Listener, Prompt},
     registry::{Built, ContextBuilder, ContextError, Pages},
 };
 
 /// The conversation alone.
 pub static CHAT: Page = Page {
     name: "chat",
+    brief_identity: "You are a helpful assistant.",
     identity: "You are a helpful assistant. You talk with a person through Parlor, a chat that they run themselves.",
     scope: Scope::NOTHING,
     tabs: &[],
@@ -36,6 +37,7 @@ pub static CHAT: Page = Page {
 /// Articles: searching for them, and those that are kept.
 pub static LITERATURE: Page = Page {
     name: "literature",
+    brief_identity: "You are a research assistant for scientific literature. When the person speaks of “this”, they mean what is open.",
     identity: "You are a research assistant for scientific literature. You help a person to find articles in PubMed, to judge what they \
          say, and to keep those that matter. You talk with them on the page Literature of Parlor, a chat that they run \
          themselves. When they speak of “this”, they mean what is open there.",

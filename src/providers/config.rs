@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 use reqwest::Url;
 use secrecy::SecretString;
 
-use crate::settings::Dialect;
+use crate::settings::{Dialect, PromptLength};
 
 /// The longest SSE frame that is taken from a model server, unless the settings say otherwise.
 pub const DEFAULT_MAX_FRAME: usize = 1 << 20;
@@ -39,6 +39,10 @@ pub struct EndpointConfig {
     pub lists_all_models: bool,
     /// Where it differs from others.
     pub dialect: Dialect,
+    /// The system prompt that its models are given.
+    pub prompt: PromptLength,
+    /// Whether its models take tools, if the settings say so.
+    pub tools: Option<bool>,
     /// The longest SSE frame that is taken, in bytes.
     pub max_frame: usize,
     /// How long a connection may take.
@@ -60,6 +64,8 @@ impl EndpointConfig {
             context_windows: BTreeMap::new(),
             lists_all_models: false,
             dialect: Dialect::default(),
+            prompt: PromptLength::default(),
+            tools: None,
             max_frame: DEFAULT_MAX_FRAME,
             connect_timeout: DEFAULT_CONNECT_TIMEOUT,
         }
@@ -81,6 +87,8 @@ impl fmt::Debug for EndpointConfig {
             .field("context_windows", &self.context_windows)
             .field("lists_all_models", &self.lists_all_models)
             .field("dialect", &self.dialect)
+            .field("prompt", &self.prompt)
+            .field("tools", &self.tools)
             .field("max_frame", &self.max_frame)
             .field("connect_timeout", &self.connect_timeout)
             .finish()

@@ -21,7 +21,10 @@ pub use self::{
     registry::{Models, ModelsConfig, UnknownModel},
     think::ThinkFilter,
 };
-use crate::protocol::{Parameters, RunError, chat::ModelInfo};
+use crate::{
+    protocol::{Parameters, RunError, chat::ModelInfo},
+    settings::PromptLength,
+};
 
 /// What a model says, in the order in which it says it.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,9 +224,15 @@ pub trait Endpoint: fmt::Debug + Send + Sync {
     /// The models served there now, the one to choose first at the front; soon, or an error.
     async fn models(&self) -> Result<Vec<ModelInfo>, ModelError>;
 
-    /// How many tokens a model can take, as far as that can be found out; soon. It is asked anew each time.
+    /// How many tokens a model can take, as far as that can be found out; soon. It is asked anew each time. Whether the model takes
+    /// tools is found out along with it, and is part of its [`manners`](Self::manners) from then on.
     async fn context_window(&self, _model: &str) -> Option<usize> {
         None
+    }
+
+    /// The system prompt that its models are given.
+    fn prompt_length(&self) -> PromptLength {
+        PromptLength::Auto
     }
 
     /// What the server has not refused so far: as long as it is the same, so is what a call sends.

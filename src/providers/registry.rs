@@ -15,9 +15,12 @@ use super::{
     tour::{self, Tour},
     windows::Windows,
 };
-use crate::protocol::{
-    RunError,
-    chat::{ModelInfo, ModelList},
+use crate::{
+    protocol::{
+        RunError,
+        chat::{ModelInfo, ModelList},
+    },
+    settings::PromptLength,
 };
 
 /// How long a list is taken for true.
@@ -176,6 +179,18 @@ impl Models {
     pub async fn context_window(&self, id: &str) -> Option<usize> {
         let (endpoint, model) = self.resolve(id).ok()?;
         self.0.windows.of(endpoint, model).await
+    }
+
+    /// Whether a model takes tools, as far as that is known once its [window](Self::context_window) is.
+    pub fn takes_tools(&self, id: &str) -> bool {
+        let resolved = self.resolve(id);
+        resolved.map_or(true, |(endpoint, model)| endpoint.manners(&model).tools)
+    }
+
+    /// The system prompt that the settings want a model to be given.
+    pub fn prompt_length(&self, id: &str) -> PromptLength {
+        let resolved = self.resolve(id);
+        resolved.map_or(PromptLength::Auto, |(endpoint, _)| endpoint.prompt_length())
     }
 
     /// A model will be called: how many tokens it can take is found out beside what has to be done before that.

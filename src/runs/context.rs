@@ -21,9 +21,10 @@ use super::{
 use crate::{
     clock,
     journal::Journal,
+    pages::{Listener, Prompt},
     protocol::{AssistantMessage, Message},
     providers::{ModelRequest, Models, ToolSpec},
-    settings::History,
+    settings::{self, History},
     storage::{Change, RunKey, Summary, Terms},
 };
 
@@ -49,6 +50,7 @@ pub(super) struct Context {
     models: Arc<Models>,
     journal: Journal,
     settings: History,
+    prompts: settings::Prompt,
     terms: Terms,
     clock: Option<Clock>,
     summariser: Summariser,
@@ -60,7 +62,9 @@ pub(super) struct Context {
 pub(super) struct Call {
     /// As `endpoint/model`.
     pub model: String,
+    /// Without its prompt, which depends on what there is room for.
     pub conversation: Conversation,
+    pub prompt: Arc<Prompt>,
     pub tools: Vec<Arc<ToolSpec>>,
     /// Whether it is the run's first.
     pub is_first: bool,
@@ -75,6 +79,7 @@ impl Context {
             models: runs.models.clone(),
             journal: runs.journal.clone(),
             settings: runs.history.clone(),
+            prompts: runs.prompt.clone(),
             terms,
             clock: Clock::new(&runs.history, clock::now()),
             summariser: Summariser::new(runs, run),
@@ -85,16 +90,17 @@ impl Context {
     /// The call that goes on with an answer that has come to `begun`.
     pub fn call(
         &self,
-        prompt: &str,
+        prompt: Arc<Prompt>,
         history: &[Message],
         begun: &AssistantMessage,
         desk: &Desk,
         tools: Vec<Arc<ToolSpec>>,
     ) -> Call {
-        let conversation = Conversation::new(prompt, history, begun, desk, self.clock.as_ref());
+        let conversation = Conversation::new(history, begun, desk, self.clock.as_ref());
         Call {
             model: begun.model.clone(),
             conversation,
+            prompt,
             tools,
             is_first: begun.nodes.is_empty(),
             scale: scale(history, begun),
@@ -102,8 +108,18 @@ impl Context {
     }
 
     /// Finds out how much room there is, and makes the conversation fit.
-    pub async fn prepare(self: Arc<Self>, call: Call) -> (Arc<ModelRequest>, Meter) {
+    pub async fn prepare(self: Arc<Self>, mut call: Call) -> (Arc<ModelRequest>, Meter) {
         let window = self.models.context_window(&call.model).await;
+        let listener = Listener {
+            is_short: self
+                .prompts
+                .is_short(self.models.prompt_length(&call.model), window),
+            takes_tools: self.models.takes_tools(&call.model),
+        };
+        call.conversation.prompt = call.prompt.for_listener(listener);
+        if !listener.takes_tools {
+            call.tools.clear();
+        }
         let for_tools = tokens::of_tools(&call.tools);
         let (conversation, tokens) = match window {
             Some(window) => {

@@ -21,11 +21,12 @@ use crate::{
     clock,
     diagnostics::record::Purpose,
     journal::JournalError,
-    pages::{self, Built, Instructions, Known, interactions},
+    pages::{Built, Instructions, Known, Prompt, interactions},
     protocol::{
         AssistantMessage, EventBody, Message, PayloadRef, RunStatus, ToolStatus, intent::ApprovalAnswer,
     },
     providers::{ModelEvent, ModelRequest},
+    settings::Metadata,
     storage::{Beginning, Change, Looking, RunKey},
 };
 
@@ -89,7 +90,7 @@ struct Driver<'a> {
     /// The messages that lead to it, oldest first.
     history: Vec<Message>,
     /// What the model is told before all else.
-    prompt: String,
+    prompt: Arc<Prompt>,
     awaited: Awaited,
     working: Working,
     recorder: Recorder,
@@ -137,7 +138,7 @@ impl<'a> Driver<'a> {
         let read = || workshop::made(&*runs.storage, run, &history, &answer);
         let made = runs.insist("what the model made", read).await?;
         let desk = Desk::new(here.payloads, here.actions, runs.limits.payload_bytes, made);
-        let prompt = pages::system_prompt(
+        let prompt = Prompt::new(
             here.page,
             &Known {
                 now: clock::now(),
@@ -145,7 +146,8 @@ impl<'a> Driver<'a> {
                 interactions: &interactions(&history, &runs.history.zone()),
                 payloads: &payloads,
                 verdicts: &verdicts,
-                tools: &offer.specs(),
+                has_tools: !offer.is_empty(),
+                finds_sources: offer.finds_sources(),
                 written: &desk.payloads,
                 actions: &desk.actions,
                 instructions: Instructions {
@@ -165,14 +167,15 @@ impl<'a> Driver<'a> {
                 desk.clone(),
                 agent::Terms {
                     max_iterations: runs.agent.max_iterations,
-                    has_metadata: runs.history.metadata,
+                    has_metadata: runs.history.metadata != Metadata::Never,
+                    repetitions: runs.agent.repetitions,
                 },
             ),
             toolbox,
             context: Arc::new(Context::new(runs, run, terms)),
             desk,
             history,
-            prompt,
+            prompt: Arc::new(prompt),
             awaited: Awaited::Nothing,
             working: Working::new(run, runs.journal.clone(), runs.limits.clone()),
             recorder: Recorder::new(
@@ -244,7 +247,7 @@ impl<'a> Driver<'a> {
             Vec::new()
         };
         let call = self.context.call(
-            &self.prompt,
+            self.prompt.clone(),
             &self.history,
             self.agent.message(),
             &self.desk,

@@ -49,23 +49,13 @@ impl Turn {
 }
 
 impl Conversation {
-    /// What there is to show for an answer that has come to `begun`. `history` leads to it, oldest first, and ends with the
-    /// question.
-    pub fn new(
-        prompt: &str,
-        history: &[Message],
-        begun: &AssistantMessage,
-        desk: &Desk,
-        clock: Option<&Clock>,
-    ) -> Self {
-        let prompt = match clock {
-            Some(_) => format!("{prompt}\n\n# Metadata\n\n{}", metadata::EXPLANATION),
-            None => prompt.to_owned(),
-        };
+    /// What there is to show for an answer that has come to `begun`, without a prompt. `history` leads to it, oldest first, and
+    /// ends with the question.
+    pub fn new(history: &[Message], begun: &AssistantMessage, desk: &Desk, clock: Option<&Clock>) -> Self {
         let mut turns: Vec<Turn> = Vec::new();
         let mut before = None;
         for message in history {
-            let metadata = clock.map(|clock| clock.metadata(message, before));
+            let metadata = clock.and_then(|clock| clock.metadata(message, before));
             before = Some(metadata::ended_at(message));
             let is_question = message.assistant().is_none();
             match turns.last_mut() {
@@ -83,7 +73,7 @@ impl Conversation {
         said_and_done(begun, desk, true, &mut latest);
         go_on(&mut latest, begun);
         Self {
-            prompt,
+            prompt: String::new(),
             earlier: None,
             turns,
             latest,
@@ -108,7 +98,22 @@ impl Conversation {
     pub fn tokens(&self) -> usize {
         let turns: usize = self.turns.iter().map(Turn::tokens).sum();
         let latest: usize = self.latest.iter().map(tokens::of_message).sum();
-        tokens::of_words(&self.prompt) + self.earlier_tokens() + turns + latest
+        let explanation = match self.has_metadata() {
+            true => tokens::of_text(metadata::EXPLANATION),
+            false => 0,
+        };
+        tokens::of_words(&self.prompt) + explanation + self.earlier_tokens() + turns + latest
+    }
+
+    /// Whether metadata stand before any message. Nobody else can write what begins like them.
+    fn has_metadata(&self) -> bool {
+        let turns = self.turns.iter().flat_map(|turn| &turn.messages);
+        turns.chain(&self.latest).any(|message| match message {
+            ModelMessage::User(text) | ModelMessage::Assistant { text, .. } => {
+                text.starts_with(metadata::OPENING)
+            }
+            ModelMessage::System(_) | ModelMessage::Tool { .. } => false,
+        })
     }
 
     /// What it comes to that is said in place of turns.
@@ -118,7 +123,11 @@ impl Conversation {
 
     /// The messages, as they are sent.
     pub fn messages(self) -> Vec<ModelMessage> {
-        let mut messages = vec![ModelMessage::System(self.prompt)];
+        let prompt = match self.has_metadata() {
+            true => format!("{}\n\n# Metadata\n\n{}", self.prompt, metadata::EXPLANATION),
+            false => self.prompt,
+        };
+        let mut messages = vec![ModelMessage::System(prompt)];
         messages.extend(self.turns.into_iter().flat_map(|turn| turn.messages));
         messages.extend(self.latest);
         // With the question that comes first, since some models' templates demand that roles take turns. It is no instruction: a

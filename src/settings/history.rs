@@ -1,7 +1,7 @@
 //! What a model is shown of a conversation, and how much of it.
 
 use jiff::tz::TimeZone;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error};
 
 use super::SettingsError;
 
@@ -9,8 +9,8 @@ use super::SettingsError;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct History {
-    /// Whether each message is shown with when it was said, and with which tools an answer was made.
-    pub metadata: bool,
+    /// Before which messages their metadata stand: when a message was said, and with which tools an answer was made.
+    pub metadata: Metadata,
     /// Who comes back after so many hours is said to have been away.
     pub session_gap_hours: f64,
     /// The time zone of these times, by its IANA name; UTC without it.
@@ -29,10 +29,60 @@ pub struct History {
     pub summary_bytes: usize,
 }
 
+/// Before which messages of the history the model is shown metadata.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Metadata {
+    /// Only where they say something: a gap between sittings, files, tools, a button. Never before the first message.
+    #[default]
+    Auto,
+    /// All messages.
+    Always,
+    /// None.
+    Never,
+}
+
+/// Reads the mode's name. Earlier versions had `true` and `false`.
+impl<'de> Deserialize<'de> for Metadata {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Earlier(bool),
+            Name(String),
+        }
+        let is_wanted = match Written::deserialize(deserializer) {
+            Ok(Written::Earlier(is_wanted)) => is_wanted,
+            Ok(Written::Name(name)) => {
+                return match name.as_str() {
+                    "auto" => Ok(Self::Auto),
+                    "always" => Ok(Self::Always),
+                    "never" => Ok(Self::Never),
+                    other => Err(D::Error::custom(format!(
+                        "history.metadata is “{other}”; it must be \"auto\", \"always\" or \"never\""
+                    ))),
+                };
+            }
+            Err(_) => {
+                return Err(D::Error::custom(
+                    "history.metadata must be \"auto\", \"always\" or \"never\"",
+                ));
+            }
+        };
+        let (read, name) = match is_wanted {
+            true => (Self::Always, "always"),
+            false => (Self::Never, "never"),
+        };
+        tracing::warn!(
+            "history.metadata = {is_wanted} is an earlier version's; it is read as \"{name}\". Write \"auto\", \"always\" or \"never\"."
+        );
+        Ok(read)
+    }
+}
+
 impl Default for History {
     fn default() -> Self {
         Self {
-            metadata: true,
+            metadata: Metadata::Auto,
             session_gap_hours: 4.0,
             timezone: None,
             answer_tokens: 4096,

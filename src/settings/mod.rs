@@ -10,9 +10,10 @@ use serde::{Deserialize, de::IgnoredAny};
 pub use self::{
     allowed_hosts::{AllowedHosts, BadHost},
     dialect::{Dialect, LengthField, ThinkingField},
-    history::History,
+    history::{History, Metadata},
     literature::Literature,
     mcp::McpServer,
+    prompt::{Prompt, PromptLength},
     read::{Overrides, SettingsError},
     tools::{FetchWebpage, Pubmed, SearchProvider, Tools, WebSearch},
 };
@@ -22,6 +23,7 @@ mod dialect;
 mod history;
 mod literature;
 pub mod mcp;
+mod prompt;
 mod read;
 mod tools;
 
@@ -47,6 +49,12 @@ const UPLOAD_SPEEDS: RangeInclusive<usize> = 1..=1_000_000_000;
 /// More often than this a model would ask for tools only because it goes round in circles.
 const MOST_ITERATIONS: usize = 1000;
 
+/// A passage that stands in an answer fewer times in a row is nothing unusual.
+const MIN_REPETITIONS: usize = 3;
+
+/// More repetitions than this may not fit into what is remembered of an answer.
+const MAX_REPETITIONS: usize = 100;
+
 /// Everything that can be set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -56,6 +64,7 @@ pub struct Settings {
     /// Servers of models that speak OpenAI's protocol.
     pub endpoints: Vec<Endpoint>,
     pub agent: Agent,
+    pub prompt: Prompt,
     pub history: History,
     pub tools: Tools,
     /// Servers of tools.
@@ -130,6 +139,12 @@ pub struct Endpoint {
     pub lists_all_models: bool,
     #[serde(default)]
     pub dialect: Dialect,
+    /// The system prompt that its models are given.
+    #[serde(default)]
+    pub prompt: PromptLength,
+    /// Whether its models take tools. Without it, what the server says of their templates decides.
+    #[serde(default)]
+    pub tools: Option<bool>,
 }
 
 /// An address may hold a password.
@@ -145,6 +160,8 @@ impl fmt::Debug for Endpoint {
             .field("context_windows", &self.context_windows)
             .field("lists_all_models", &self.lists_all_models)
             .field("dialect", &self.dialect)
+            .field("prompt", &self.prompt)
+            .field("tools", &self.tools)
             .finish()
     }
 }
@@ -160,6 +177,8 @@ fn without_password(address: &str) -> &str {
 pub struct Agent {
     /// How many times in one turn the model may ask for tools, at most [`MOST_ITERATIONS`]. Then it has to answer with what there is.
     pub max_iterations: usize,
+    /// An answer, or what the model thinks, is ended when the same passage stands in it so many times in a row. 0 means never.
+    pub repetitions: usize,
     /// What the assistant is told beside who it is: how to talk, what to do and what not.
     pub instructions: String,
 }
@@ -280,6 +299,7 @@ impl Default for Agent {
     fn default() -> Self {
         Self {
             max_iterations: 5,
+            repetitions: 8,
             instructions: String::new(),
         }
     }

@@ -12,8 +12,8 @@ use std::{
 use http::uri::Authority;
 
 use super::{
-    BadHost, DEFAULT_FILE, Dialect, ENVIRONMENT_ENDPOINT, Endpoint, LONGEST_SPAN, MOST_ITERATIONS, Secret,
-    Settings, UPLOAD_SPEEDS, WINDOWS,
+    BadHost, DEFAULT_FILE, Dialect, ENVIRONMENT_ENDPOINT, Endpoint, LONGEST_SPAN, MAX_REPETITIONS,
+    MIN_REPETITIONS, MOST_ITERATIONS, PromptLength, Secret, Settings, UPLOAD_SPEEDS, WINDOWS,
 };
 
 /// What the command line says, which wins over all else.
@@ -220,6 +220,13 @@ impl Settings {
         if let Some(host) = hosts.iter().find(|host| !is_host(host)) {
             return Err(SettingsError::NotAHost(host.clone()));
         }
+        if self.agent.repetitions != 0 {
+            in_range(
+                "agent.repetitions",
+                self.agent.repetitions,
+                MIN_REPETITIONS..=MAX_REPETITIONS,
+            )?;
+        }
         self.history.check()?;
         self.tools.check()
     }
@@ -280,5 +287,7 @@ fn endpoint_from_environment(
         context_windows: BTreeMap::new(),
         lists_all_models: false,
         dialect: Dialect::default(),
+        prompt: PromptLength::default(),
+        tools: None,
     })
 }

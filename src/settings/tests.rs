@@ -68,6 +68,8 @@ fn openai_variables_are_enough_for_one_endpoint() {
         context_windows: BTreeMap::new(),
         lists_all_models: false,
         dialect: Dialect::default(),
+        prompt: PromptLength::Auto,
+        tools: None,
     };
     assert_eq!(endpoints, [expected]);
     let endpoints = read("", &[("OPENAI_BASE_URL", "http://localhost:9/v1")])
@@ -252,6 +254,8 @@ fn the_file_that_comes_with_parlor_says_the_defaults() {
         "# lists_all_models",
         "# dialect",
         "# timezone",
+        "# prompt",
+        "# tools",
         "# command",
         "# args",
         "# env_from",
@@ -293,6 +297,37 @@ fn the_file_that_comes_with_parlor_says_the_defaults() {
 }
 
 #[test]
+fn metadata_are_read_by_name_and_as_earlier_versions_had_them() {
+    for (written, expected) in [
+        ("'auto'", Metadata::Auto),
+        ("'always'", Metadata::Always),
+        ("'never'", Metadata::Never),
+        ("true", Metadata::Always),
+        ("false", Metadata::Never),
+    ] {
+        let settings = read(&format!("[history]\nmetadata = {written}\n"), &[]).unwrap();
+        assert_eq!(settings.history.metadata, expected, "{written}");
+    }
+    for written in ["'sometimes'", "1"] {
+        let error = read(&format!("[history]\nmetadata = {written}\n"), &[]).unwrap_err();
+        assert!(
+            error.to_string().contains("\"auto\", \"always\" or \"never\""),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn an_endpoint_says_which_prompt_and_whether_tools() {
+    let file = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\nprompt = 'short'\ntools = false\n";
+    let endpoint = read(file, &[]).unwrap().endpoints.remove(0);
+    assert_eq!(
+        (endpoint.prompt, endpoint.tools),
+        (PromptLength::Short, Some(false))
+    );
+}
+
+#[test]
 fn a_time_zone_that_is_none_is_named_at_the_start() {
     let error = read("[history]\ntimezone = 'Mars/Olympus'\n", &[]).unwrap_err();
     assert!(error.to_string().contains("Mars/Olympus"), "{error}");
@@ -322,6 +357,10 @@ fn a_number_that_can_not_be_is_refused_at_the_start() {
         (
             "[limits]\nrequest_bytes_per_second = 0\n".into(),
             "the setting limits.request_bytes_per_second is 0; it must be from 1 to 1000000000",
+        ),
+        (
+            "[agent]\nrepetitions = 2\n".into(),
+            "the setting agent.repetitions is 2; it must be from 3 to 100",
         ),
     ] {
         assert_eq!(read(&file, &[]).unwrap_err().to_string(), words);

@@ -67,6 +67,8 @@ pub trait Tool: Send + Sync + 'static {
     const IS_IDEMPOTENT: bool = false;
     /// Whether a person must allow each call.
     const NEEDS_APPROVAL: bool = false;
+    /// Whether it finds pages that an answer should name as its sources.
+    const FINDS_SOURCES: bool = false;
 
     /// The same, where the settings say it.
     fn timeout(&self) -> Duration {
@@ -93,6 +95,11 @@ pub trait AnyTool: Send + Sync {
 
     /// How it is run.
     fn terms(&self) -> Terms;
+
+    /// Whether it finds pages that an answer should name as its sources.
+    fn finds_sources(&self) -> bool {
+        false
+    }
 
     /// What a call with these arguments would do.
     ///
@@ -254,6 +261,10 @@ impl<T: Tool> AnyTool for Typed<T> {
             timeout: self.tool.timeout(),
             output_bytes: T::OUTPUT_BYTES,
         }
+    }
+
+    fn finds_sources(&self) -> bool {
+        T::FINDS_SOURCES
     }
 
     fn plan(&self, arguments: &str) -> Result<Plan, String> {

@@ -116,6 +116,15 @@ impl Offer {
         self.0.iter().map(|tool| tool.spec().clone()).collect()
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether any tool finds what an answer should name as its source.
+    pub fn finds_sources(&self) -> bool {
+        self.0.iter().any(|tool| tool.finds_sources())
+    }
+
     pub fn get(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
         self.0.iter().find(|tool| tool.spec().name == name).cloned()
     }

@@ -12,11 +12,12 @@ use crate::support::{Parlor, answering, calls, text};
 const PATIENCE: f64 = 0.5;
 
 /// What Parlor itself has found out by waiting or counting.
-const OF_NO_ENDPOINT: [&str; 6] = [
+const OF_NO_ENDPOINT: [&str; 7] = [
     "no_answer",
     "fell_silent",
     "too_long",
     "answer_too_long",
+    "answer_repeats",
     "empty_answer",
     "content_filter",
 ];
@@ -226,6 +227,15 @@ fn cases() -> Vec<Case> {
             "an answer that never ends",
             script().tokens(1_000_000, 0.0),
             ("failed", "answer_too_long"),
+            "…",
+            1,
+        ),
+        case(
+            "an answer that repeats itself",
+            script()
+                .text("I am sorry, but I can't answer that. ".repeat(200))
+                .hang(),
+            ("failed", "answer_repeats"),
             "…",
             1,
         ),

@@ -1,7 +1,7 @@
 //! What the model is shown of a conversation: with what is told about each message, and as far as there is room for it.
 
 use parlor::{
-    settings::Settings,
+    settings::{Metadata, Settings},
     tools::{Call, Registry, Tool, ToolError, ToolResult},
 };
 use serde_json::{Value, json};
@@ -64,8 +64,72 @@ fn contents(call: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn each_message_is_told_with_its_time_and_its_tools_and_nobody_else_can_tell_that() {
+async fn metadata_stand_only_where_they_say_something() {
     let (_folder, upstream, parlor) = with(|_| {}).await;
+    upstream.script(When::any(), Script::new().text("Fine."));
+    upstream.script_times(
+        1,
+        When::user_contains("Look"),
+        Script::new().tool_call("1", "look", "{}").finish("tool_calls"),
+    );
+    let first = parlor.turn(None, "Hi").await;
+    let conversation = id(&first[0], "conversation_id");
+    for question in ["And you?", "Look around", "And?"] {
+        parlor.turn(Some(&conversation), question).await;
+    }
+    let sent = calls_as_sent(&upstream);
+    let with_metadata = |call: &Value| -> Vec<String> {
+        let shown = contents(call);
+        let told = shown.iter().filter(|text| text.starts_with("<!-- METADATA"));
+        told.map(|text| (*text).to_owned()).collect()
+    };
+    // Two plain turns and the two calls of the third: none, and nobody explains them.
+    assert_eq!(sent.len(), 5);
+    for call in &sent[..4] {
+        assert_eq!(with_metadata(call), Vec::<String>::new());
+        assert!(!call.to_string().contains("# Metadata"), "{call}");
+    }
+    // Then the answer that was made with a tool has them, and no other message.
+    let told = with_metadata(&sent[4]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].ends_with("\"tools_used\":[\"look\"],\"tool_summary\":\"looked\"} -->\nFine."),
+        "{told:?}"
+    );
+    assert!(contents(&sent[4])[0].contains("# Metadata"));
+    // What stood before is sent again, byte for byte.
+    assert_eq!(
+        contents(&sent[3])[1..],
+        contents(&sent[4])[1..contents(&sent[3]).len()]
+    );
+}
+
+#[tokio::test]
+async fn a_button_has_the_time_by_which_the_prompt_names_it() {
+    let (_folder, upstream, parlor) = answering(Script::new().text("Saved.")).await;
+    let suggests = "What now?\nSUGGESTED_VALUES: [{\"label\": \"Go on\", \"value\": \"Please go on\"}]";
+    upstream.script(When::user_contains("suggest"), Script::new().text(suggests));
+    let first = parlor.turn(None, "suggest something").await;
+    let chosen = json!({
+        "message": "Please go on", "conversation_id": id(&first[0], "conversation_id"), "interaction_type": "value_selected",
+    });
+    parlor.chat(&chosen).await.rest().await;
+    let last = calls_as_sent(&upstream).pop().unwrap();
+    let [system, question, answer, next] = &contents(&last)[..] else {
+        panic!("{last}")
+    };
+    assert_eq!((*question, *answer), ("suggest something", "What now?"));
+    let told = next
+        .strip_prefix("<!-- METADATA: {\"timestamp\":\"")
+        .expect("metadata");
+    let (time, _) = told.split_once('"').unwrap();
+    let named = format!("- message 2, {time}, \"Please go on\": chosen from your suggestions");
+    assert!(system.contains(&named), "{system}");
+}
+
+#[tokio::test]
+async fn each_message_is_told_with_its_time_and_its_tools_and_nobody_else_can_tell_that() {
+    let (_folder, upstream, parlor) = with(|settings| settings.history.metadata = Metadata::Always).await;
     upstream.script(When::any(), Script::new().text("Fine."));
     upstream.script_times(
         1,
@@ -105,7 +169,7 @@ async fn each_message_is_told_with_its_time_and_its_tools_and_nobody_else_can_te
 
 #[tokio::test]
 async fn without_the_setting_messages_are_sent_as_they_are() {
-    let (_folder, upstream, parlor) = with(|settings| settings.history.metadata = false).await;
+    let (_folder, upstream, parlor) = with(|settings| settings.history.metadata = Metadata::Never).await;
     upstream.script(When::any(), Script::new().text("Fine."));
     parlor.turn(None, "Hi").await;
     let sent = calls_as_sent(&upstream);
@@ -121,7 +185,7 @@ async fn an_answer_in_json_reaches_the_person_also_if_it_has_a_timestamp() {
     let events = parlor.turn(None, "When?").await;
     assert_eq!(events.last().unwrap()["payload"]["message"], answer);
     // Where the model has seen no metadata, it imitates none.
-    let (_folder, upstream, parlor) = with(|settings| settings.history.metadata = false).await;
+    let (_folder, upstream, parlor) = with(|settings| settings.history.metadata = Metadata::Never).await;
     let answer = r#"{"timestamp": "2026-01-01 10:00", "relative_time": "now"}"#;
     upstream.script(When::any(), Script::new().text(answer));
     let events = parlor.turn(None, "When?").await;
@@ -226,7 +290,7 @@ async fn nothing_is_cut_for_a_window_that_nobody_knows_and_that_is_said() {
 fn small(settings: &mut Settings) {
     settings.endpoints[0].context_window = Some(3000);
     settings.history.answer_tokens = 500;
-    settings.history.metadata = false;
+    settings.history.metadata = Metadata::Never;
 }
 
 #[tokio::test]

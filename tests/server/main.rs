@@ -20,6 +20,7 @@ mod offers;
 mod openapi;
 mod payloads;
 mod personal;
+mod prompts;
 mod refusals;
 mod resume;
 mod slow_clients;

@@ -191,6 +191,8 @@ fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)
         context_windows: Default::default(),
         lists_all_models: false,
         dialect: Default::default(),
+        prompt: Default::default(),
+        tools: None,
     }];
     change(&mut settings);
     settings

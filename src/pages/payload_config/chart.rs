@@ -36,7 +36,7 @@ struct Series {
 pub const CHART: PayloadConfig = PayloadConfig {
     payload_type: "chart",
     marker: "CHART:",
-    instructions: "A chart, for numbers that say more as a picture; \"kind\" is \"bar\" or \"line\":\n\
+    instructions: "Numbers that say more as a picture, bar or line; null where one is not known:\n\
                    CHART: {\"title\": \"Sales\", \"kind\": \"line\", \"x\": [\"2022\", \"2023\"], \"series\": [{\"name\": \"Tea\", \"values\": [4, 6.5]}]}",
     writing: "Drawing a chart...",
     parse: |data| fitting("chart", data),

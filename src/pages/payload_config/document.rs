@@ -27,11 +27,8 @@ struct Written {
 pub const DOCUMENT: PayloadConfig = PayloadConfig {
     payload_type: "text_document",
     marker: "DOCUMENT:",
-    instructions: "A text of its own that the person will work on or take away, such as a letter, a plan or an article. The text is Markdown:\n\
-                   DOCUMENT: {\"title\": \"Letter\", \"text\": \"Dear Ann,\\n\\nthank you.\"}\n\
-                   To change one, write all of it again with the id of its last version; the person sees what has changed, and may \
-                   accept or reject it:\n\
-                   DOCUMENT: {\"id\": \"abcd1234\", \"title\": \"Letter\", \"text\": \"Dear Ann,\\n\\nthank you so much.\"}",
+    instructions: "A text to work on or to take away, such as a letter, as Markdown; to change one, write it again with its last version's \"id\":\n\
+                   DOCUMENT: {\"title\": \"Letter\", \"text\": \"Dear Ann,\\n\\nthank you.\"}",
     writing: "Writing a document...",
     parse,
     schema: schema::of::<Written>,

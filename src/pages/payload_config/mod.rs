@@ -31,7 +31,8 @@ pub struct PayloadConfig {
     pub writing: &'static str,
     /// The data, if they fit the type.
     pub parse: ParsePayload,
-    /// The JSON schema of what is to be written. The model is told of its fields; [`parse`](Self::parse) takes more than that.
+    /// The JSON schema of what is to be written, which the example in [`instructions`](Self::instructions) shows.
+    /// [`parse`](Self::parse) takes more than that.
     pub schema: fn() -> Value,
     /// A new version of an earlier payload, which what was written names as its `id`: the data of both together. Types that have
     /// no versions take no `id`.
@@ -72,39 +73,13 @@ impl PayloadConfig {
 /// What the model is told of these types.
 pub fn instructions(configs: &[&PayloadConfig]) -> String {
     let mut text = String::from(
-        "You can show the person things in a panel beside the conversation. Write the marker and JSON where it belongs in your \
-         answer, outside of code; the person sees a card there instead, and not the JSON. Do not repeat in words what is in it.",
+        "A marker with JSON on a line of its own, outside of code, becomes a card that opens a panel. Do not repeat in words what is in \
+         it.",
     );
     for config in configs {
-        text.push_str("\n\n");
-        text.push_str(config.instructions);
-        text.push_str("\nThe fields of the JSON:");
-        add_fields(&mut text, &(config.schema)(), 0);
+        text.push_str(&format!("\n{}", config.instructions));
     }
     text
-}
-
-/// A line for each field that a schema has, those that are needed first, with what it says of them.
-fn add_fields(text: &mut String, schema: &Value, depth: usize) {
-    let properties = schema["properties"].as_object().into_iter().flatten();
-    let needed: Vec<&str> = schema["required"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    let (first, then): (Vec<_>, Vec<_>) = properties.partition(|(name, _)| needed.contains(&name.as_str()));
-    let all = first
-        .iter()
-        .map(|field| (field, ""))
-        .chain(then.iter().map(|field| (field, " (may be left out)")));
-    for ((name, field), optional) in all {
-        text.push_str(&format!("\n{}- {name}{optional}", "  ".repeat(depth)));
-        if let Some(about) = field["description"].as_str() {
-            text.push_str(&format!(": {about}"));
-        }
-        add_fields(text, &field["items"], depth + 1);
-    }
 }
 
 /// The data as they are, if they can be shown as this type.
@@ -171,16 +146,15 @@ mod tests {
     }
 
     #[test]
-    fn the_model_is_told_of_the_fields_that_the_schema_has() {
-        let told = instructions(&[&CHART]);
-        let (_, fields) = told
-            .split_once("\nThe fields of the JSON:\n")
-            .expect("the fields");
-        assert_eq!(
-            fields,
-            "- kind\n- series\n  - values: A number for each of `x`; null where it is not known.\n  - name (may be left out)\n\
-             - x: What is written below, from left to right.\n- title (may be left out)"
-        );
+    fn the_examples_show_what_the_schemas_name() {
+        for config in all() {
+            let schema = (config.schema)();
+            let properties = schema["properties"].as_object().expect("properties");
+            for name in properties.keys().filter(|name| *name != "label") {
+                let shown = format!("\"{name}\"");
+                assert!(config.instructions.contains(&shown), "{} {name}", config.marker);
+            }
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ struct Written {
 pub const QUERY_SUGGESTION: PayloadConfig = PayloadConfig {
     payload_type: "query_suggestion",
     marker: "QUERY_SUGGESTION:",
-    instructions: "A query for the search of this page. The person may accept it, and it is put into the search box, or reject it:\n\
+    instructions: "A query for the search of this page, which the person may accept or reject:\n\
                    QUERY_SUGGESTION: {\"query\": \"asthma[mesh] AND 2024[pdat]\", \"explanation\": \"Only articles of this year.\"}",
     writing: "Writing a query...",
     parse: |data: &Value| fitting("query_suggestion", data),

@@ -21,8 +21,8 @@ struct Written {
 pub const TABLE: PayloadConfig = PayloadConfig {
     payload_type: "table",
     marker: "TABLE:",
-    instructions: "A table, if it has more rows than one reads in a text (small ones belong into the text, as Markdown):\n\
-                   TABLE: {\"title\": \"Rivers\", \"columns\": [\"Name\", \"Length (km)\"], \"rows\": [[\"Nile\", 6650], [\"Rhine\", 1233]]}",
+    instructions: "More rows than one reads in a text:\n\
+                   TABLE: {\"title\": \"Rivers\", \"columns\": [\"Name\", \"km\"], \"rows\": [[\"Nile\", 6650]]}",
     writing: "Writing a table...",
     parse: |data| fitting("table", data),
     schema: schema::of::<Written>,

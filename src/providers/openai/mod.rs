@@ -45,7 +45,7 @@ use super::{
 };
 use crate::{
     protocol::{RunError, chat::ModelInfo},
-    settings::Dialect,
+    settings::{Dialect, PromptLength},
 };
 
 /// One OpenAI-compatible endpoint.
@@ -65,6 +65,11 @@ pub struct OpenAi {
     without_thinking: AtomicBool,
     /// Models that the server has refused to give tools to.
     without_tools: Without,
+    /// Models whose template has no place for tools.
+    without_tool_template: Without,
+    /// The same for all, as the settings say it: then no template is asked for.
+    takes_tools: Option<bool>,
+    prompt: PromptLength,
     /// Models that take no instructions as the system's.
     without_system: Without,
 }
@@ -139,6 +144,9 @@ impl OpenAi {
             without_tool_choice: AtomicBool::new(false),
             without_thinking: AtomicBool::new(config.dialect.forget_thinking),
             without_tools: Without::default(),
+            without_tool_template: Without::default(),
+            takes_tools: config.tools,
+            prompt: config.prompt,
             without_system: Without::default(),
         })
     }
@@ -191,22 +199,37 @@ impl Endpoint for OpenAi {
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
-        if let Some(set) = self.windows.set(model) {
-            return Some(set);
+        let set = self.windows.set(model);
+        if set.is_some() && self.takes_tools.is_some() {
+            return set;
         }
         // The list may say it. Whoever chose a model has usually seen one already.
-        if !self.windows.have_list()
+        if set.is_none()
+            && !self.windows.have_list()
             && let Ok(answer) = self.list().await
         {
             self.windows.read(&answer);
         }
         let headers = self.client.config().headers();
-        self.windows.ask(&self.transport, &headers, model).await
+        let said = self.windows.ask(&self.transport, &headers, model).await;
+        match said.takes_tools {
+            Some(false) if self.takes_tools.is_none() => self.without_tool_template.add(model),
+            // The server may have been started again with another model of that name.
+            Some(_) => self.without_tool_template.remove(model),
+            None => {}
+        }
+        set.or(said.window)
+    }
+
+    fn prompt_length(&self) -> PromptLength {
+        self.prompt
     }
 
     fn manners(&self, model: &str) -> Manners {
         Manners {
-            tools: !self.without_tools.has(model),
+            tools: self.takes_tools != Some(false)
+                && !self.without_tools.has(model)
+                && !self.without_tool_template.has(model),
             system: !self.without_system.has(model),
             usage: !self.without_usage.load(Ordering::Relaxed),
             tool_choice: !self.without_tool_choice.load(Ordering::Relaxed),
@@ -282,6 +305,10 @@ impl Without {
 
     fn add(&self, model: &str) {
         self.models().insert(model.to_owned());
+    }
+
+    fn remove(&self, model: &str) {
+        self.models().remove(model);
     }
 
     fn models(&self) -> MutexGuard<'_, HashSet<String>> {

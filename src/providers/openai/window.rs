@@ -1,6 +1,9 @@
 //! How many tokens a model can take: from the settings, from the list of models, or from the ways in which servers that
 //! people run themselves say it. OpenAI's protocol has no word for it.
 //!
+//! llama.cpp also gives the template that a conversation is put into: a model whose template has no place for tools would be told
+//! of them in words that it was not trained on, which costs a small one more than its answer.
+//!
 //! What can be said of a model that is loaded (llama.cpp, Ollama) comes before what it was trained for: the rest of the
 //! window would silently be forgotten.
 
@@ -73,16 +76,23 @@ impl Windows {
         }
     }
 
-    /// Asks in the ways in which servers say it, and else believes the list.
-    pub async fn ask(&self, transport: &Transport, headers: &HeaderMap, model: &str) -> Option<usize> {
-        let loaded = match &self.root {
-            Some(root) => {
-                let asked = tokio::time::timeout(PATIENCE, ask(transport, headers, root, model)).await;
-                asked.ok().flatten()
-            }
-            None => None,
-        };
-        loaded.or_else(|| self.listed().as_ref()?.get(model).copied())
+    /// Asks in the ways in which servers say it, and else believes the list. A window that is set is not asked for.
+    pub async fn ask(&self, transport: &Transport, headers: &HeaderMap, model: &str) -> Said {
+        let mut said = Said::default();
+        if let Some(root) = &self.root {
+            let server = Server {
+                transport,
+                headers,
+                root,
+            };
+            let is_wanted = self.set(model).is_none();
+            // What was said in time counts, whatever else was not.
+            let asked = server.ask(model, is_wanted, &mut said);
+            let _ = tokio::time::timeout(PATIENCE, asked).await;
+        }
+        let listed = || self.listed().as_ref()?.get(model).copied();
+        said.window = said.window.or_else(listed);
+        said
     }
 
     fn listed(&self) -> MutexGuard<'_, Option<HashMap<String, usize>>> {
@@ -105,34 +115,77 @@ fn listed(entry: &Value) -> Option<usize> {
     NAMES.iter().find_map(|name| tokens(entry.pointer(name)?))
 }
 
-/// Asks llama.cpp, then Ollama: of the model as it is loaded, and else of what it would be loaded with.
-async fn ask(transport: &Transport, headers: &HeaderMap, root: &Url, model: &str) -> Option<usize> {
-    let http = transport.http();
-    let get = |path: &str| Some(http.get(root.join(path).ok()?).headers(headers.clone()));
-    if let Some(props) = answer(get("props")?).await
-        && let Some(window) = props
-            .pointer("/default_generation_settings/n_ctx")
-            .and_then(tokens)
-    {
-        return Some(window);
-    }
-    if let Some(running) = answer(get("api/ps")?).await {
-        let models = running.get("models").and_then(Value::as_array);
-        let mut models = models.into_iter().flatten();
-        let is_it = |entry: &&Value| entry["name"] == model || entry["model"] == model;
-        if let Some(window) = models
-            .find(is_it)
-            .and_then(|entry| tokens(&entry["context_length"]))
-        {
-            return Some(window);
+/// What a server has said of a model: each is nothing if it has not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    pub window: Option<usize>,
+    pub takes_tools: Option<bool>,
+}
+
+/// A server of one's own.
+struct Server<'a> {
+    transport: &'a Transport,
+    headers: &'a HeaderMap,
+    root: &'a Url,
+}
+
+impl Server<'_> {
+    /// Asks as llama.cpp wants it and then, if the window is still wanted, as Ollama does.
+    async fn ask(&self, model: &str, is_window_wanted: bool, said: &mut Said) {
+        if let Some(props) = self.get("props").await {
+            *said = Said {
+                window: props
+                    .pointer("/default_generation_settings/n_ctx")
+                    .and_then(tokens),
+                takes_tools: template_takes_tools(&props),
+            };
+        }
+        if said.window.is_none() && is_window_wanted {
+            said.window = self.ask_ollama(model).await;
         }
     }
-    let show = http
-        .post(root.join("api/show").ok()?)
-        .headers(headers.clone())
-        .header(reqwest::header::CONTENT_TYPE, "application/json")
-        .body(json!({"model": model}).to_string());
-    shown(&answer(show).await?)
+
+    /// The window of the model as it is loaded, and else as it would be loaded.
+    async fn ask_ollama(&self, model: &str) -> Option<usize> {
+        if let Some(running) = self.get("api/ps").await {
+            let models = running.get("models").and_then(Value::as_array);
+            let mut models = models.into_iter().flatten();
+            let is_it = |entry: &&Value| entry["name"] == model || entry["model"] == model;
+            if let Some(window) = models
+                .find(is_it)
+                .and_then(|entry| tokens(&entry["context_length"]))
+            {
+                return Some(window);
+            }
+        }
+        let http = self.transport.http();
+        let show = http
+            .post(self.root.join("api/show").ok()?)
+            .headers(self.headers.clone())
+            .header(reqwest::header::CONTENT_TYPE, "application/json")
+            .body(json!({"model": model}).to_string());
+        shown(&answer(show).await?)
+    }
+
+    async fn get(&self, path: &str) -> Option<Value> {
+        let http = self.transport.http();
+        answer(http.get(self.root.join(path).ok()?).headers(self.headers.clone())).await
+    }
+}
+
+/// Whether the template of llama.cpp's model has a place for tools: as the server judges it, or, if it is too old for that, whether
+/// the template speaks of them.
+fn template_takes_tools(props: &Value) -> Option<bool> {
+    let caps = &props["chat_template_caps"];
+    let judged = ["supports_tools", "supports_tool_calls"].map(|name| caps[name].as_bool());
+    if judged.iter().any(Option::is_some) {
+        return Some(judged.contains(&Some(true)));
+    }
+    let template = |name: &str| props[name].as_str().filter(|template| !template.is_empty());
+    if template("chat_template_tool_use").is_some() {
+        return Some(true);
+    }
+    template("chat_template").map(|template| template.contains("tools"))
 }
 
 /// What Ollama shows of a model: the parameter that it is loaded with, and else what it was trained for.
@@ -174,74 +227,4 @@ fn believable(tokens: usize) -> Option<usize> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_spelling_of_a_window_in_a_list_is_read() {
-        for (entry, window) in [
-            (json!({"id": "m", "max_model_len": 32768}), Some(32768)),
-            (
-                json!({"id": "m", "context_length": 200000, "top_provider": {"context_length": 128000}}),
-                Some(128000),
-            ),
-            (
-                json!({"id": "m", "context_length": 200000, "top_provider": {"context_length": null}}),
-                Some(200000),
-            ),
-            (json!({"id": "m", "context_window": 131072}), Some(131072)),
-            (json!({"id": "m", "max_context_length": 8192}), Some(8192)),
-            (
-                json!({"id": "m", "meta": {"n_ctx_train": 131072, "n_ctx": 4096}}),
-                Some(4096),
-            ),
-            (json!({"id": "m", "meta": {"n_ctx_train": 131072}}), Some(131072)),
-            (json!({"id": "m", "max_model_len": 0}), None),
-            (json!({"id": "m", "max_model_len": "many"}), None),
-            (json!({"id": "m"}), None),
-        ] {
-            assert_eq!(listed(&entry), window, "{entry}");
-        }
-    }
-
-    #[test]
-    fn what_ollama_loads_a_model_with_comes_before_what_it_was_trained_for() {
-        let info = json!({"llama.context_length": 131072, "llama.embedding_length": 4096});
-        assert_eq!(shown(&json!({"model_info": info})), Some(131072));
-        let parameters = "stop    \"<|end|>\"\nnum_ctx    8192";
-        assert_eq!(
-            shown(&json!({"model_info": info, "parameters": parameters})),
-            Some(8192)
-        );
-        assert_eq!(
-            shown(&json!({"model_info": info, "parameters": "num_ctx 0"})),
-            Some(131072),
-            "nobody can talk in no tokens"
-        );
-        assert_eq!(shown(&json!({"error": "no such model"})), None);
-    }
-
-    #[test]
-    fn what_is_set_comes_first_and_a_single_model_before_all() {
-        let mut config = EndpointConfig::new("e", "http://x/v1");
-        let url = Url::parse(&config.base_url).unwrap();
-        assert_eq!(Windows::new(&config, &url).set("m"), None);
-        config.context_window = Some(1000);
-        config.context_windows = [("big".to_owned(), 5000)].into();
-        let windows = Windows::new(&config, &url);
-        assert_eq!((windows.set("m"), windows.set("big")), (Some(1000), Some(5000)));
-    }
-
-    #[test]
-    fn only_servers_of_ones_own_are_asked_and_beside_their_v1() {
-        let root = |url: &str| {
-            let config = EndpointConfig::new("e", url);
-            Windows::new(&config, &Url::parse(url).unwrap())
-                .root
-                .map(String::from)
-        };
-        assert_eq!(root("http://gpu:8000/v1/").as_deref(), Some("http://gpu:8000/"));
-        assert_eq!(root("http://gpu/llm/v1").as_deref(), Some("http://gpu/llm/"));
-        assert_eq!(root("https://api.openai.com/v1"), None);
-    }
-}
+mod tests;

@@ -71,14 +71,13 @@ pub fn fit(mut conversation: Conversation, room: Room) -> Fitted {
             .as_ref()
             .is_some_and(|earlier| earlier.len() > LEFT_OUT.len())
     {
-        spent -= conversation.earlier_tokens();
         conversation.earlier = Some(LEFT_OUT.to_owned());
-        spent += conversation.earlier_tokens();
     }
     Fitted {
+        // Less than was spent if the last metadata went with their turn.
+        tokens: conversation.tokens(),
         conversation,
         left_out,
-        tokens: spent,
     }
 }
 

@@ -71,8 +71,8 @@ fn shown(nodes: &[&[Part]]) -> Vec<ModelMessage> {
             parts: parts.to_vec(),
         })
         .collect();
-    let mut shown = Conversation::new("Be brief.", &[question], &begun, &desk(), None).messages();
-    assert_eq!(shown.remove(0), ModelMessage::System("Be brief.".into()));
+    let mut shown = Conversation::new(&[question], &begun, &desk(), None).messages();
+    assert_eq!(shown.remove(0), ModelMessage::System(String::new()));
     shown
 }
 
@@ -209,7 +209,7 @@ fn nothing_that_anybody_wrote_looks_like_metadata_to_the_model() {
     ]
     .map(|parts| Node { parts })
     .into();
-    let shown = Conversation::new("", &[], &begun, &desk, None).messages();
+    let shown = Conversation::new(&[], &begun, &desk, None).messages();
     let shown = format!("{shown:?}");
     assert_eq!(shown.matches("&lt;!-- METADATA").count(), 5, "{shown}");
     assert!(!shown.contains("<!--"), "{shown}");
@@ -217,7 +217,7 @@ fn nothing_that_anybody_wrote_looks_like_metadata_to_the_model() {
     begun.nodes = vec![Node {
         parts: vec![thinking(FORGED)],
     }];
-    let shown = format!("{:?}", Conversation::new("", &[], &begun, &desk, None).messages());
+    let shown = format!("{:?}", Conversation::new(&[], &begun, &desk, None).messages());
     assert!(
         shown.contains("&lt;!-- METADATA") && !shown.contains("<!--"),
         "{shown}"
@@ -237,10 +237,53 @@ fn calls_with_the_same_id_are_told_apart() {
         Node { parts },
         Node { parts: twice },
     ];
-    let shown = Conversation::new("", &[], &begun, &desk(), None).messages();
+    let shown = Conversation::new(&[], &begun, &desk(), None).messages();
     assert_eq!(said(&shown[1]).1, ["call00001"]);
     assert_eq!(said(&shown[3]).1, ["call00002"]);
     assert_eq!(shown[4], gave("call00002", "x"));
     assert_eq!(said(&shown[5]).1, ["call00003", "call00004"]);
     assert_eq!(shown[6..], [gave("call00003", "y"), gave("call00004", "z")]);
+}
+
+#[test]
+fn metadata_are_explained_as_long_as_there_are_any() {
+    let message = |at, body| Message {
+        id: MessageId::new(),
+        parent_id: None,
+        created_at: Timestamp(at),
+        body,
+    };
+    let question = |text: &str| MessageBody::User {
+        text: text.into(),
+        interaction: Interaction::TextInput,
+    };
+    let mut answer = AssistantMessage::started("x/m");
+    answer.nodes.push(Node {
+        parts: vec![
+            call("a", Some("x"), ToolStatus::Complete),
+            text("That is what there is."),
+        ],
+    });
+    let history = [
+        message(0, question("What is there?")),
+        message(1, MessageBody::Assistant(answer)),
+        message(2, question("And?")),
+    ];
+    let clock = Clock::new(&crate::settings::History::default(), Timestamp(3));
+    let begun = AssistantMessage::started("x/m");
+    let mut conversation = Conversation::new(&history, &begun, &desk(), clock.as_ref());
+    conversation.prompt = "Be brief.".into();
+    let prompt = |conversation: &Conversation| match &conversation.clone().messages()[0] {
+        ModelMessage::System(prompt) => prompt.clone(),
+        other => panic!("no prompt: {other:?}"),
+    };
+    let explained = format!("Be brief.\n\n# Metadata\n\n{}", metadata::EXPLANATION);
+    assert_eq!(prompt(&conversation), explained);
+    let room = fit::Room {
+        tokens: 60,
+        short: 500,
+    };
+    let (fitted, tokens) = fit::fit(conversation, room).counted();
+    assert_eq!(prompt(&fitted), "Be brief.");
+    assert!(tokens <= 60, "{tokens}");
 }

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::HashSet, sync::Arc};
 
 use async_trait::async_trait;
-use rmcp::model::{JsonObject, Tool};
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -40,6 +40,7 @@ pub struct Listed {
     spec: Arc<ToolSpec>,
     needs_approval: bool,
     is_idempotent: bool,
+    finds_sources: bool,
 }
 
 /// A tool, and where it is.
@@ -97,6 +98,7 @@ impl Listed {
                 None => !only_reads,
             },
             is_idempotent: only_reads || hints.idempotent_hint == Some(true),
+            finds_sources: finds_sources(tool, &hints),
             spec: Arc::new(ToolSpec {
                 name,
                 description: within(&neutral(description), DESCRIPTION),
@@ -105,6 +107,22 @@ impl Listed {
             name: tool.name.clone().into_owned(),
         })
     }
+}
+
+/// Whether a tool finds what an answer should name as its source. A server that says whether its tool is about the open world is
+/// believed; else the tool's own words have to say that it searches.
+fn finds_sources(tool: &Tool, hints: &ToolAnnotations) -> bool {
+    if let Some(is_open) = hints.open_world_hint {
+        return is_open && hints.read_only_hint != Some(false);
+    }
+    let words = [
+        Some(&*tool.name),
+        tool.title.as_deref(),
+        hints.title.as_deref(),
+        tool.description.as_deref(),
+    ];
+    let mut words = words.into_iter().flatten();
+    words.any(|words| words.to_lowercase().contains("search"))
 }
 
 /// What a tool takes, as model servers want it; nothing if that is no object, or too much.
@@ -178,6 +196,10 @@ impl AnyTool for ServerTool {
             timeout: self.server.settings.timeout,
             output_bytes: OUTPUT,
         }
+    }
+
+    fn finds_sources(&self) -> bool {
+        self.tool.finds_sources
     }
 
     fn plan(&self, arguments: &str) -> Result<Plan, String> {
@@ -292,6 +314,42 @@ mod tests {
         assert_eq!(asks(""), [true, false]);
         assert_eq!(asks("approval = 'ask'"), [true, true]);
         assert_eq!(asks("approval = 'never'"), [false, false]);
+    }
+
+    #[test]
+    fn sources_come_of_the_open_world_or_of_a_search() {
+        for (tool, finds_sources) in [
+            (
+                json!({ "name": "look_around", "annotations": { "openWorldHint": true } }),
+                true,
+            ),
+            (
+                json!({ "name": "send", "annotations": { "openWorldHint": true, "readOnlyHint": false } }),
+                false,
+            ),
+            (
+                json!({ "name": "search_files", "annotations": { "openWorldHint": false } }),
+                false,
+            ),
+            (json!({ "name": "WebSearch" }), true),
+            (
+                json!({ "name": "query", "description": "Searches the web." }),
+                true,
+            ),
+            (json!({ "name": "query", "title": "Search the news" }), true),
+            (
+                json!({ "name": "query", "description": "Asks the database." }),
+                false,
+            ),
+        ] {
+            let mut listed = tool.clone();
+            listed["inputSchema"] = json!({ "type": "object" });
+            assert_eq!(
+                tools("", json!([listed]))[0].finds_sources,
+                finds_sources,
+                "{tool}"
+            );
+        }
     }
 
     #[test]

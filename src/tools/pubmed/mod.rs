@@ -81,6 +81,7 @@ impl Tool for SearchPubmed {
          articles that you rely on by their PMIDs.";
     const LABEL: &'static str = "Searching PubMed";
     const DONE: &'static str = "Searched PubMed";
+    const FINDS_SOURCES: bool = true;
     const IS_IDEMPOTENT: bool = true;
 
     fn detail(&self, input: &Input) -> Option<String> {

@@ -78,6 +78,7 @@ impl Tool for WebSearch {
          there is a tool for that.";
     const LABEL: &'static str = "Searching the web";
     const DONE: &'static str = "Searched";
+    const FINDS_SOURCES: bool = true;
     const IS_IDEMPOTENT: bool = true;
 
     fn detail(&self, input: &Input) -> Option<String> {

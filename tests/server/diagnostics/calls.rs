@@ -1,6 +1,6 @@
 //! Which calls of a model an answer took: those for its summary, those that were made again, and those of before it was continued.
 
-use parlor::settings::Price;
+use parlor::settings::{Metadata, Price};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
@@ -20,7 +20,7 @@ async fn a_summary_is_a_call_of_its_own_that_counts() {
     let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
         settings.endpoints[0].context_window = Some(3000);
         settings.history.answer_tokens = 500;
-        settings.history.metadata = false;
+        settings.history.metadata = Metadata::Never;
         let price = Price {
             input: 1.0,
             output: 2.0,

@@ -49,10 +49,7 @@ async fn the_model_is_told_of_the_open_article_as_the_server_knows_it() {
         .into_iter()
         .filter(|line| line.starts_with('#'))
         .collect();
-    assert_eq!(
-        headings,
-        ["# Context", "# What you can do", "# Guidelines", "# Metadata"]
-    );
+    assert_eq!(headings, ["# Context", "# What you can do", "# Guidelines"]);
     assert!(tools.contains(&"save_article".to_owned()), "{tools:?}");
 
     parlor

@@ -1,0 +1,102 @@
+use super::*;
+
+#[test]
+fn every_spelling_of_a_window_in_a_list_is_read() {
+    for (entry, window) in [
+        (json!({"id": "m", "max_model_len": 32768}), Some(32768)),
+        (
+            json!({"id": "m", "context_length": 200000, "top_provider": {"context_length": 128000}}),
+            Some(128000),
+        ),
+        (
+            json!({"id": "m", "context_length": 200000, "top_provider": {"context_length": null}}),
+            Some(200000),
+        ),
+        (json!({"id": "m", "context_window": 131072}), Some(131072)),
+        (json!({"id": "m", "max_context_length": 8192}), Some(8192)),
+        (
+            json!({"id": "m", "meta": {"n_ctx_train": 131072, "n_ctx": 4096}}),
+            Some(4096),
+        ),
+        (json!({"id": "m", "meta": {"n_ctx_train": 131072}}), Some(131072)),
+        (json!({"id": "m", "max_model_len": 0}), None),
+        (json!({"id": "m", "max_model_len": "many"}), None),
+        (json!({"id": "m"}), None),
+    ] {
+        assert_eq!(listed(&entry), window, "{entry}");
+    }
+}
+
+#[test]
+fn a_template_takes_tools_if_the_server_or_the_template_says_so() {
+    let smol = "{% for message in messages %}{{ message['content'] }}{% endfor %}";
+    let hermes = "{% if tools %}{{ tools | tojson }}{% endif %}";
+    for (props, takes_tools) in [
+        (
+            json!({"chat_template": hermes, "chat_template_caps": {"supports_tools": false, "supports_tool_calls": false}}),
+            Some(false),
+        ),
+        (
+            json!({"chat_template": smol, "chat_template_caps": {"supports_tools": true}}),
+            Some(true),
+        ),
+        (
+            json!({"chat_template_caps": {"supports_tools": false, "supports_tool_calls": true}}),
+            Some(true),
+        ),
+        (
+            json!({"chat_template": smol, "chat_template_tool_use": hermes}),
+            Some(true),
+        ),
+        (
+            json!({"chat_template": hermes, "chat_template_caps": {"supports_system_role": true}}),
+            Some(true),
+        ),
+        (json!({"chat_template": smol}), Some(false)),
+        (json!({"chat_template": ""}), None),
+        (json!({}), None),
+    ] {
+        assert_eq!(template_takes_tools(&props), takes_tools, "{props}");
+    }
+}
+
+#[test]
+fn what_ollama_loads_a_model_with_comes_before_what_it_was_trained_for() {
+    let info = json!({"llama.context_length": 131072, "llama.embedding_length": 4096});
+    assert_eq!(shown(&json!({"model_info": info})), Some(131072));
+    let parameters = "stop    \"<|end|>\"\nnum_ctx    8192";
+    assert_eq!(
+        shown(&json!({"model_info": info, "parameters": parameters})),
+        Some(8192)
+    );
+    assert_eq!(
+        shown(&json!({"model_info": info, "parameters": "num_ctx 0"})),
+        Some(131072),
+        "nobody can talk in no tokens"
+    );
+    assert_eq!(shown(&json!({"error": "no such model"})), None);
+}
+
+#[test]
+fn what_is_set_comes_first_and_a_single_model_before_all() {
+    let mut config = EndpointConfig::new("e", "http://x/v1");
+    let url = Url::parse(&config.base_url).unwrap();
+    assert_eq!(Windows::new(&config, &url).set("m"), None);
+    config.context_window = Some(1000);
+    config.context_windows = [("big".to_owned(), 5000)].into();
+    let windows = Windows::new(&config, &url);
+    assert_eq!((windows.set("m"), windows.set("big")), (Some(1000), Some(5000)));
+}
+
+#[test]
+fn only_servers_of_ones_own_are_asked_and_beside_their_v1() {
+    let root = |url: &str| {
+        let config = EndpointConfig::new("e", url);
+        Windows::new(&config, &Url::parse(url).unwrap())
+            .root
+            .map(String::from)
+    };
+    assert_eq!(root("http://gpu:8000/v1/").as_deref(), Some("http://gpu:8000/"));
+    assert_eq!(root("http://gpu/llm/v1").as_deref(), Some("http://gpu/llm/"));
+    assert_eq!(root("https://api.openai.com/v1"), None);
+}
