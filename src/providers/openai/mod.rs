@@ -36,6 +36,7 @@ use reqwest::{
     header::{self, HeaderMap, HeaderName, HeaderValue},
 };
 use secrecy::{ExposeSecret, SecretString};
+use tokio::time::Instant;
 
 use self::{facts::Facts, transport::Transport, window::Windows};
 
@@ -57,6 +58,8 @@ pub struct OpenAi {
     listed: Vec<String>,
     dialect: Dialect,
     windows: Windows,
+    /// The server has asked not to be asked for its models before then, with this error.
+    quiet: Mutex<Option<(Instant, ModelError)>>,
     /// The server has refused to be asked for usage (as Mistral has).
     without_usage: AtomicBool,
     /// The server has refused to be told which tool to use, in the field that is there for it.
@@ -135,6 +138,7 @@ impl OpenAi {
             listed: config.models.clone(),
             dialect: config.dialect,
             windows: Windows::new(config, &url),
+            quiet: Mutex::new(None),
             without_usage: AtomicBool::new(false),
             without_tool_choice: AtomicBool::new(false),
             without_thinking: AtomicBool::new(config.dialect.forget_thinking),
@@ -261,8 +265,25 @@ impl Endpoint for OpenAi {
 }
 
 impl OpenAi {
-    /// What `/v1/models` answers.
+    /// The answer to `/v1/models`. A server that says `Retry-After` is not asked again before that.
     async fn list(&self) -> Result<serde_json::Value, ModelError> {
+        if let Some((until, error)) = &*self.quiet.lock().unwrap_or_else(PoisonError::into_inner)
+            && Instant::now() < *until
+        {
+            return Err(error.clone());
+        }
+        let answer = self.ask_for_list().await;
+        let until = answer.as_ref().err().and_then(|error| match error.kind {
+            ModelErrorKind::Unavailable { after } => {
+                Some((Instant::now() + after?.min(models::MAX_QUIET), error.clone()))
+            }
+            _ => None,
+        });
+        *self.quiet.lock().unwrap_or_else(PoisonError::into_inner) = until;
+        answer
+    }
+
+    async fn ask_for_list(&self) -> Result<serde_json::Value, ModelError> {
         let list = self.client.models();
         match tokio::time::timeout(models::TIMEOUT, list.list_byot()).await {
             Ok(answer) => answer.map_err(|error| self.transport.explain(error)),
