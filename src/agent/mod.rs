@@ -7,24 +7,27 @@ use std::{sync::Arc, time::Duration};
 
 use self::{
     control::ControlFilter,
-    ends::{broke_off, empty_answer, held_back, no_answer_after_tools, shut_down, timed_out, too_much},
+    ends::{broke_off, held_back, malformed_call, shut_down, timed_out, too_much},
 };
 use crate::{
     protocol::{
-        AssistantMessage, EventBody, Part, Payload, RunError, RunStatus, Timestamp, ToolProgress, Usage,
-        transcript::apply_to_run,
+        AssistantMessage, EventBody, FinishReason, Opaque, Part, Payload, RunError, RunStatus, Source,
+        Timestamp, ToolProgress, Usage, transcript::apply_to_run,
     },
-    providers::{FinishReason, ModelError, ModelErrorKind, ModelEvent},
+    providers::{ModelError, ModelErrorKind, ModelEvent},
 };
 
 mod calls;
 pub mod control;
 mod ends;
+mod found;
 mod said;
+mod silence;
 mod workshop;
 
 pub use calls::{Asked, Done, Made, Plan, Toolbox};
 pub(crate) use ends::error;
+pub(crate) use said::names;
 pub use workshop::Workshop;
 
 #[cfg(test)]
@@ -71,6 +74,14 @@ pub struct Agent {
     filter: ControlFilter,
     /// The person has been told that something is being written for the panel.
     is_writing: bool,
+    /// Why the present call of the model stopped, once it says.
+    reason: Option<FinishReason>,
+    /// The sources that the model server named.
+    given: Vec<Source>,
+    /// Names of what could not be read of the present answer.
+    unread: Vec<String>,
+    /// The text ends with a note about something that can't be shown.
+    has_note: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +150,13 @@ pub enum Effect {
     Log(EventBody),
     /// Keep what the model has made for the panel. What is logged next names it.
     Keep(Payload),
+    /// Keep what only the provider understands, beside a part of the answer or, without one, beside a whole node. What is logged next
+    /// may be that part.
+    KeepOpaque {
+        node: usize,
+        part: Option<usize>,
+        data: Opaque,
+    },
     /// Run a tool, then say [`Input::ToolEnded`]. Its start is logged, which must be committed before it begins.
     Run {
         index: usize,
@@ -172,6 +190,10 @@ impl Agent {
             asked: Vec::new(),
             filter: ControlFilter::new(Vec::new(), control::DEFAULT_LIMIT),
             is_writing: false,
+            reason: None,
+            given: Vec::new(),
+            unread: Vec::new(),
+            has_note: false,
         }
     }
 
@@ -225,7 +247,7 @@ impl Agent {
                 };
                 self.break_off(status, timed_out(timeout), at)
             }
-            Input::TooLong(limit) => self.break_off(RunStatus::Failed, too_much(limit), at),
+            Input::TooLong(limit) => self.reach_limit(limit, at),
             Input::Stop => self.end(RunStatus::Stopped, None, at),
             Input::ShutDown => self.break_off(RunStatus::Interrupted, shut_down(), at),
         }
@@ -245,6 +267,7 @@ impl Agent {
                 })]
             }
             ModelEvent::Text(text) => {
+                let text = self.after_note(text);
                 let mut items = Vec::new();
                 self.filter.push(&text, &mut items);
                 let mut effects = self.take_in(items);
@@ -260,6 +283,10 @@ impl Agent {
             }
             // What that means is said as `Input::Used`.
             ModelEvent::Usage(_) => Vec::new(),
+            ModelEvent::TextWasThinking => self.takes_text_for_thinking(),
+            ModelEvent::Sources(sources) => self.is_given(sources),
+            ModelEvent::Opaque { beside, data } => self.keeps(beside, data),
+            ModelEvent::Unread { what, .. } => self.cannot_show(&what),
             ModelEvent::Finished(reason) => {
                 let mut items = Vec::new();
                 self.filter.finish(&mut items);
@@ -272,22 +299,36 @@ impl Agent {
 
     /// The model has said why it stopped.
     fn finished(&mut self, reason: FinishReason, at: Timestamp) -> Vec<Effect> {
-        match reason {
-            FinishReason::ContentFilter => self.end(RunStatus::Failed, Some(held_back()), at),
-            // Some servers name another reason, though there are calls.
-            _ if !self.asked.is_empty() => self.ask_tools(at),
-            _ if self.message.is_empty() => self.end(RunStatus::Failed, Some(empty_answer()), at),
-            _ if self.is_silent_after_tools() => {
-                self.end(RunStatus::Failed, Some(no_answer_after_tools()), at)
-            }
-            _ => self.end(RunStatus::Complete, None, at),
+        let is_malformed = reason == FinishReason::MalformedFunctionCall;
+        let held_back = reason.is_held_back().then(|| held_back(&reason));
+        self.reason = Some(reason);
+        if held_back.is_some() {
+            return self.end(RunStatus::Failed, held_back, at);
         }
+        // Some servers name another reason, though there are calls.
+        if !self.asked.is_empty() {
+            return self.ask_tools(at);
+        }
+        let error = is_malformed.then(malformed_call).or_else(|| self.silence());
+        let status = match error {
+            Some(_) => RunStatus::Failed,
+            None => RunStatus::Complete,
+        };
+        self.end(status, error, at)
     }
 
-    /// Whether the present call of the model has produced nothing, though it was given what tools gave.
-    fn is_silent_after_tools(&self) -> bool {
-        let last = self.message.nodes.last().and_then(|node| node.parts.last());
-        self.message.nodes.len() <= self.node && matches!(last, Some(Part::ToolCall(_)))
+    /// The answer is as long as Parlor takes: it ends as at a limit of the model's own, if there is one.
+    fn reach_limit(&mut self, limit: usize, at: Timestamp) -> Vec<Effect> {
+        self.reason = Some(FinishReason::Length);
+        let mut items = Vec::new();
+        self.filter.break_off(&mut items);
+        let mut effects = self.take_in(items);
+        let is_answer = self.asked.is_empty() && self.silence().is_none();
+        effects.extend(match is_answer {
+            true => self.end(RunStatus::Complete, None, at),
+            false => self.end(RunStatus::Failed, Some(too_much(limit)), at),
+        });
+        effects
     }
 
     /// Calls the model, to fill the next node.
@@ -295,6 +336,8 @@ impl Agent {
         self.node = self.message.nodes.len();
         self.filter = said::filter_for(&self.message, self.workshop.markers(), self.terms.has_metadata);
         self.is_writing = false;
+        self.has_note = false;
+        self.unread.clear();
         self.phase = Phase::Calling;
         self.retries = 0;
         let status = EventBody::Status {
@@ -306,6 +349,7 @@ impl Agent {
     fn call(&mut self) -> Effect {
         // What a call that failed had asked for is forgotten.
         self.asked.clear();
+        self.reason = None;
         Effect::Call {
             with_tools: self.may_use_tools(),
         }
@@ -378,7 +422,7 @@ impl Agent {
 
     fn end(&mut self, status: RunStatus, error: Option<RunError>, at: Timestamp) -> Vec<Effect> {
         self.phase = Phase::Ended;
-        let event = EventBody::ended(status, error, at, self.worked_ms(at));
+        let event = EventBody::ended(status, error, at, self.worked_ms(at)).because(self.reason.take());
         apply_to_run(&mut self.message, &event);
         vec![Effect::End(event)]
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::{
     Inner,
     history::{
-        Conversation,
+        Conversation, Told,
         fit::{Room, fit},
         metadata::Clock,
         tokens::{self, Scale},
@@ -83,15 +83,9 @@ impl Context {
     }
 
     /// The call that goes on with an answer that has come to `begun`.
-    pub fn call(
-        &self,
-        prompt: &str,
-        history: &[Message],
-        begun: &AssistantMessage,
-        desk: &Desk,
-        tools: Vec<Arc<ToolSpec>>,
-    ) -> Call {
-        let conversation = Conversation::new(prompt, history, begun, desk, self.clock.as_ref());
+    pub fn call(&self, prompt: &str, told: Told<'_>, desk: &Desk, tools: Vec<Arc<ToolSpec>>) -> Call {
+        let conversation = Conversation::new(prompt, told, desk, self.clock.as_ref());
+        let (history, (_, begun)) = (told.history, told.begun);
         Call {
             model: begun.model.clone(),
             conversation,

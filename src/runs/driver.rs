@@ -1,6 +1,6 @@
 //! Performs one run: feeds the agent what happens and does what it says, until it ends or has to wait for a person.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use tokio::{sync::oneshot, time::Instant};
@@ -11,6 +11,7 @@ use super::{
     at_work::{Answer, Place},
     awaited::{Awaited, Happened},
     context::Context,
+    history::Told,
     meter::Meter,
     recorder::Recorder,
     working::Working,
@@ -23,9 +24,10 @@ use crate::{
     journal::JournalError,
     pages::{self, Instructions, Known, interactions},
     protocol::{
-        AssistantMessage, EventBody, Message, PayloadRef, RunStatus, ToolStatus, intent::ApprovalAnswer,
+        AssistantMessage, EventBody, Message, MessageId, Opaque, PayloadRef, PlacedOpaque, RunStatus,
+        ToolStatus, intent::ApprovalAnswer,
     },
-    providers::{ModelEvent, ModelRequest},
+    providers::{ModelEvent, ModelRequest, Unread, endpoint_of},
     storage::{Beginning, Change, RunKey},
 };
 
@@ -70,7 +72,11 @@ struct Driver<'a> {
     context: Arc<Context>,
     desk: Arc<Desk>,
     /// The messages that lead to it, oldest first.
-    history: Vec<Message>,
+    history: Arc<[Message]>,
+    /// What only the providers of the models understand of the history and the answer.
+    opaque: HashMap<MessageId, Vec<PlacedOpaque>>,
+    /// Bytes of that in the present call.
+    opaque_bytes: usize,
     /// What the model is told before all else.
     prompt: String,
     awaited: Awaited,
@@ -94,6 +100,7 @@ impl<'a> Driver<'a> {
         let Beginning {
             answer,
             history,
+            opaque,
             looking,
             verdicts,
             instructions,
@@ -111,7 +118,14 @@ impl<'a> Driver<'a> {
         let payloads = shown_before(&history, &answer);
         let read = || workshop::made(&*runs.storage, run, &history, &answer);
         let made = runs.insist("what the model made", read).await?;
-        let desk = Desk::new(here.payloads, here.actions, runs.limits.payload_bytes, made);
+        let history: Arc<[Message]> = history.into();
+        let desk = Desk::new(
+            here.payloads,
+            here.actions,
+            runs.limits.payload_bytes,
+            made,
+            history.clone(),
+        );
         let prompt = pages::system_prompt(
             here.page,
             &Known {
@@ -147,6 +161,8 @@ impl<'a> Driver<'a> {
             context: Arc::new(Context::new(runs, run, terms)),
             desk,
             history,
+            opaque,
+            opaque_bytes: 0,
             prompt,
             awaited: Awaited::Nothing,
             working: Working::new(run, runs.journal.clone(), runs.limits.clone()),
@@ -176,6 +192,7 @@ impl<'a> Driver<'a> {
                         self.runs.journal.append(self.run, vec![event]).await;
                     }
                     Effect::Keep(payload) => self.runs.journal.keep(self.run, payload).await,
+                    Effect::KeepOpaque { node, part, data } => self.keep_opaque(node, part, data).await,
                     Effect::Call { with_tools } => self.call(with_tools),
                     Effect::Wait(wait) => {
                         self.recorder.waits();
@@ -201,6 +218,7 @@ impl<'a> Driver<'a> {
                     .await;
             }
             input = self.next_input(place).await;
+            input = self.without_too_large(input);
             self.recorder.heard(&input);
             if let Input::Model(event) = &input {
                 self.produced += length(event);
@@ -220,8 +238,11 @@ impl<'a> Driver<'a> {
         };
         let call = self.context.call(
             &self.prompt,
-            &self.history,
-            self.agent.message(),
+            Told {
+                history: &self.history,
+                begun: (self.run.message_id, self.agent.message()),
+                opaque: &self.opaque,
+            },
             &self.desk,
             tools,
         );
@@ -230,8 +251,43 @@ impl<'a> Driver<'a> {
 
     /// Asks the model this.
     async fn ask(&mut self, request: Arc<ModelRequest>, meter: Meter) {
+        self.opaque_bytes = 0;
         self.recorder.calls(request.clone()).await;
         self.awaited = Awaited::call(self.runs.models.clone(), request, meter);
+    }
+
+    /// Keeps what only the provider understands, before what comes next of the run.
+    async fn keep_opaque(&mut self, node: usize, part: Option<usize>, data: Opaque) {
+        let endpoint = endpoint_of(&self.agent.message().model).to_owned();
+        let placed = PlacedOpaque {
+            node,
+            part,
+            endpoint,
+            data,
+        };
+        let of_answer = self.opaque.entry(self.run.message_id).or_default();
+        of_answer.push(placed.clone());
+        self.runs.journal.keep_opaque(self.run, placed).await;
+    }
+
+    /// The same input, unless it is more data for the provider itself than is kept of one call.
+    fn without_too_large(&mut self, input: Input) -> Input {
+        let Input::Model(ModelEvent::Opaque { data, .. }) = &input else {
+            return input;
+        };
+        let (bytes, limit) = (data.value.as_str().len(), self.runs.limits.opaque_bytes);
+        if bytes <= limit.saturating_sub(self.opaque_bytes) {
+            self.opaque_bytes += bytes;
+            return input;
+        }
+        let what = format!(
+            "{}: {bytes} bytes, more than is kept (setting limits.opaque_bytes)",
+            data.field
+        );
+        Input::Model(ModelEvent::Unread {
+            what: Unread::TooLarge(what),
+            raw: String::new(),
+        })
     }
 
     async fn next_input(&mut self, place: &mut Place) -> Input {
@@ -368,7 +424,13 @@ fn length(event: &ModelEvent) -> usize {
         ModelEvent::Text(text) | ModelEvent::Thinking(text) => text.len(),
         ModelEvent::ToolArguments { delta, .. } => delta.len(),
         ModelEvent::ToolCall { id, name, .. } => id.len() + name.len(),
-        ModelEvent::Usage(_) | ModelEvent::Finished(_) => 0,
+        ModelEvent::Sources(sources) => sources
+            .iter()
+            .map(|source| source.url.len() + source.title.len())
+            .sum(),
+        ModelEvent::Opaque { data, .. } => data.value.as_str().len(),
+        ModelEvent::Unread { raw, .. } => raw.len(),
+        ModelEvent::Usage(_) | ModelEvent::Finished(_) | ModelEvent::TextWasThinking => 0,
     }
 }
 

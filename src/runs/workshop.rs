@@ -1,14 +1,14 @@
 //! What the model may make in a run: the types and actions of its page, and what was made before, to be shown to it again and
 //! to make new versions of.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
 use crate::{
-    agent::{Workshop, control::Marker},
+    agent::{Workshop, control::Marker, names},
     pages::{actions::ClientAction, payload_config::PayloadConfig},
-    protocol::{AssistantMessage, Message, Part, Payload},
+    protocol::{AssistantMessage, Message, Part, Payload, ToolCall, ToolStatus},
     storage::{RunKey, Storage, StorageError},
     tools::NewPayload,
 };
@@ -27,6 +27,8 @@ pub(super) struct Desk {
     pub limit: usize,
     /// What the model has made on this branch.
     made: Mutex<Vec<Payload>>,
+    /// The messages that lead to the run.
+    history: Arc<[Message]>,
 }
 
 impl Desk {
@@ -35,12 +37,14 @@ impl Desk {
         actions: Vec<&'static ClientAction>,
         limit: usize,
         made: Vec<Payload>,
+        history: Arc<[Message]>,
     ) -> Self {
         Self {
             payloads,
             actions,
             limit,
             made: Mutex::new(made),
+            history,
         }
     }
 
@@ -106,6 +110,17 @@ impl Workshop for Desk {
     fn performs(&self, action: &str) -> bool {
         self.actions.iter().any(|known| known.name == action)
     }
+
+    fn has_been_given(&self, url: &str) -> bool {
+        let gave = |call: &ToolCall| {
+            let output = call.output.as_deref().unwrap_or_default();
+            call.status == ToolStatus::Complete && names(output, url)
+        };
+        let mut answers = self.history.iter().filter_map(Message::assistant);
+        answers.any(|answer| {
+            answer.tool_calls().any(gave) || answer.sources.iter().any(|source| source.url == url)
+        })
+    }
 }
 
 /// The newest of what the model has made on the branch that leads to an answer, and in it.
@@ -143,7 +158,7 @@ mod tests {
     use crate::pages::payload_config::EVERYWHERE;
 
     fn desk(limit: usize) -> Desk {
-        Desk::new(EVERYWHERE.to_vec(), Vec::new(), limit, Vec::new())
+        Desk::new(EVERYWHERE.to_vec(), Vec::new(), limit, Vec::new(), Arc::new([]))
     }
 
     fn data(payload: &Payload) -> Value {

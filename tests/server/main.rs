@@ -18,6 +18,7 @@ mod offers;
 mod openapi;
 mod payloads;
 mod personal;
+mod provider_data;
 mod refusals;
 mod resume;
 mod slow_reader;

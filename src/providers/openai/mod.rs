@@ -5,9 +5,13 @@
 //! ([`decoder`]), because its stream is unbounded and cannot tell a clean end from a broken one.
 
 mod answer;
+mod calls;
+mod cited;
 pub mod decoder;
+mod details;
 mod facts;
 mod models;
+mod others;
 mod refusal;
 mod request;
 mod says;
@@ -48,6 +52,9 @@ use crate::{
     protocol::{RunError, chat::ModelInfo},
     settings::Dialect,
 };
+
+/// The kind of these endpoints.
+const KIND: &str = "openai";
 
 /// One OpenAI-compatible endpoint.
 pub struct OpenAi {
