@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use self::{
     control::ControlFilter,
-    ends::{broke_off, held_back, malformed_call, shut_down, timed_out, too_much},
+    ends::{broke_off, shut_down, timed_out},
 };
 use crate::{
     protocol::{
@@ -20,9 +20,9 @@ use crate::{
 mod calls;
 pub mod control;
 mod ends;
+mod finish;
 mod found;
 mod said;
-mod silence;
 mod workshop;
 
 pub use calls::{Asked, Done, Made, Plan, Toolbox};
@@ -295,40 +295,6 @@ impl Agent {
                 effects
             }
         }
-    }
-
-    /// The model has said why it stopped.
-    fn finished(&mut self, reason: FinishReason, at: Timestamp) -> Vec<Effect> {
-        let is_malformed = reason == FinishReason::MalformedFunctionCall;
-        let held_back = reason.is_held_back().then(|| held_back(&reason));
-        self.reason = Some(reason);
-        if held_back.is_some() {
-            return self.end(RunStatus::Failed, held_back, at);
-        }
-        // Some servers name another reason, though there are calls.
-        if !self.asked.is_empty() {
-            return self.ask_tools(at);
-        }
-        let error = is_malformed.then(malformed_call).or_else(|| self.silence());
-        let status = match error {
-            Some(_) => RunStatus::Failed,
-            None => RunStatus::Complete,
-        };
-        self.end(status, error, at)
-    }
-
-    /// The answer is as long as Parlor takes: it ends as at a limit of the model's own, if there is one.
-    fn reach_limit(&mut self, limit: usize, at: Timestamp) -> Vec<Effect> {
-        self.reason = Some(FinishReason::Length);
-        let mut items = Vec::new();
-        self.filter.break_off(&mut items);
-        let mut effects = self.take_in(items);
-        let is_answer = self.asked.is_empty() && self.silence().is_none();
-        effects.extend(match is_answer {
-            true => self.end(RunStatus::Complete, None, at),
-            false => self.end(RunStatus::Failed, Some(too_much(limit)), at),
-        });
-        effects
     }
 
     /// Calls the model, to fill the next node.

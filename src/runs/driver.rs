@@ -1,5 +1,7 @@
 //! Performs one run: feeds the agent what happens and does what it says, until it ends or has to wait for a person.
 
+mod provider_data;
+
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use futures::FutureExt;
@@ -24,10 +26,10 @@ use crate::{
     journal::JournalError,
     pages::{self, Instructions, Known, interactions},
     protocol::{
-        AssistantMessage, EventBody, Message, MessageId, Opaque, PayloadRef, PlacedOpaque, RunStatus,
-        ToolStatus, intent::ApprovalAnswer,
+        AssistantMessage, EventBody, Message, MessageId, PayloadRef, PlacedOpaque, RunStatus, ToolStatus,
+        intent::ApprovalAnswer,
     },
-    providers::{ModelEvent, ModelRequest, Unread, endpoint_of},
+    providers::{ModelEvent, ModelRequest},
     storage::{Beginning, Change, RunKey},
 };
 
@@ -254,40 +256,6 @@ impl<'a> Driver<'a> {
         self.opaque_bytes = 0;
         self.recorder.calls(request.clone()).await;
         self.awaited = Awaited::call(self.runs.models.clone(), request, meter);
-    }
-
-    /// Keeps what only the provider understands, before what comes next of the run.
-    async fn keep_opaque(&mut self, node: usize, part: Option<usize>, data: Opaque) {
-        let endpoint = endpoint_of(&self.agent.message().model).to_owned();
-        let placed = PlacedOpaque {
-            node,
-            part,
-            endpoint,
-            data,
-        };
-        let of_answer = self.opaque.entry(self.run.message_id).or_default();
-        of_answer.push(placed.clone());
-        self.runs.journal.keep_opaque(self.run, placed).await;
-    }
-
-    /// The same input, unless it is more data for the provider itself than is kept of one call.
-    fn without_too_large(&mut self, input: Input) -> Input {
-        let Input::Model(ModelEvent::Opaque { data, .. }) = &input else {
-            return input;
-        };
-        let (bytes, limit) = (data.value.as_str().len(), self.runs.limits.opaque_bytes);
-        if bytes <= limit.saturating_sub(self.opaque_bytes) {
-            self.opaque_bytes += bytes;
-            return input;
-        }
-        let what = format!(
-            "{}: {bytes} bytes, more than is kept (setting limits.opaque_bytes)",
-            data.field
-        );
-        Input::Model(ModelEvent::Unread {
-            what: Unread::TooLarge(what),
-            raw: String::new(),
-        })
     }
 
     async fn next_input(&mut self, place: &mut Place) -> Input {

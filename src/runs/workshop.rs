@@ -155,7 +155,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::pages::payload_config::EVERYWHERE;
+    use crate::{
+        pages::payload_config::EVERYWHERE,
+        protocol::{MessageBody, MessageId, Node, Source, Timestamp},
+    };
 
     fn desk(limit: usize) -> Desk {
         Desk::new(EVERYWHERE.to_vec(), Vec::new(), limit, Vec::new(), Arc::new([]))
@@ -208,5 +211,36 @@ mod tests {
             desk.make("text_document", json!({"text": "x".repeat(60)}))
                 .is_err()
         );
+    }
+
+    #[test]
+    fn an_address_of_an_earlier_turn_has_been_given() {
+        let call = ToolCall {
+            output: Some("See https://found.example/page.".into()),
+            ..ToolCall::of("web_search", ToolStatus::Complete)
+        };
+        let mut answer = AssistantMessage::started("x/m");
+        answer.nodes.push(Node {
+            parts: vec![Part::ToolCall(Box::new(call))],
+        });
+        answer.sources.push(Source {
+            number: 1,
+            title: String::new(),
+            url: "https://cited.example".into(),
+        });
+        let message = Message {
+            id: MessageId::new(),
+            parent_id: None,
+            created_at: Timestamp(0),
+            body: MessageBody::Assistant(answer),
+        };
+        let desk = Desk::new(Vec::new(), Vec::new(), 0, Vec::new(), Arc::new([message]));
+        for (url, given) in [
+            ("https://found.example/page", true),
+            ("https://cited.example", true),
+            ("https://found.example", false),
+        ] {
+            assert_eq!(desk.has_been_given(url), given, "{url}");
+        }
     }
 }

@@ -234,7 +234,11 @@ async fn an_answer_at_parlors_own_limit_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.script(When::user_contains("cut off"), Script::new().text("end"));
-    upstream.script_times(1, When::any(), Script::new().text("x".repeat(600)).text("x".repeat(600)).hang());
+    upstream.script_times(
+        1,
+        When::any(),
+        Script::new().text("x".repeat(600)).text("x".repeat(600)).hang(),
+    );
     let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
         settings.limits.answer_bytes = 1000;
     })

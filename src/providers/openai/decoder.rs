@@ -1,28 +1,23 @@
 //! Bytes of a chat completion in, model events out: a stream of chunks, or, from a server that does not stream, the whole answer as
 //! JSON. No I/O: the adapter and the tests feed it.
 
+mod delta;
+
 use std::collections::VecDeque;
 
 use serde_json::Value;
 
 use super::{
-    KIND,
     calls::Calls,
     cited::Cited,
     details::Details,
-    others::{beginning, protocol_of, unknown_fields},
-    wire::{Choice, Chunk, Content, ContentPart, Delta, ToolCall, TypedPart},
+    others::protocol_of,
+    wire::{Choice, Chunk},
 };
 use crate::{
-    protocol::{
-        Json, Opaque,
-        sse::{self, Frame},
-    },
-    providers::{Beside, Cost, FinishReason, ModelEvent, Unread, Usage, think::ThinkFilter},
+    protocol::sse::{self, Frame},
+    providers::{Cost, FinishReason, ModelEvent, Unread, Usage, think::ThinkFilter},
 };
-
-/// The most pieces of one answer that are named because they can't be read.
-const MAX_UNREAD: usize = 20;
 
 /// Why a stream cannot be followed to a clean end.
 #[derive(Clone, Debug, PartialEq)]
@@ -291,118 +286,6 @@ impl Decoder {
         Ok(())
     }
 
-    fn delta(&mut self, mut delta: Delta, data: &str, events: &mut VecDeque<ModelEvent>) {
-        if let Some(reasoning) = delta.take_reasoning() {
-            self.think.has_thought();
-            events.push_back(ModelEvent::Thinking(reasoning));
-        }
-        match delta.content {
-            Some(Content::Text(text)) => self.think.push(&text, events),
-            Some(Content::Parts(parts)) => {
-                for part in parts {
-                    match part {
-                        ContentPart::Text(text) => self.think.push(&text, events),
-                        ContentPart::Part(part) => self.part(*part, data, events),
-                        ContentPart::Other(_) => {}
-                    }
-                }
-            }
-            Some(Content::Part(part)) => self.part(*part, data, events),
-            Some(Content::Other(_)) | None => {}
-        }
-        if let Some(refusal) = delta.refusal {
-            self.think.push(&refusal, events);
-        }
-        if let Some(audio) = delta.audio {
-            if audio.data.is_some() {
-                self.sound.get_or_insert_with(|| beginning(data));
-            }
-            if let Some(words) = audio.transcript {
-                self.has_transcript = true;
-                self.think.push(&words, events);
-            }
-        }
-        for image in delta.images.iter().flat_map(entries) {
-            self.cannot_show_image(&image, events);
-        }
-        let sources = delta
-            .annotations
-            .and_then(|annotations| self.cited.annotations(annotations));
-        events.extend(sources.map(ModelEvent::Sources));
-        for (list, details) in [
-            (delta.reasoning_details, &mut self.reasoning_details),
-            (delta.thinking_blocks, &mut self.thinking_blocks),
-        ] {
-            if let Some(list) = list {
-                details.push(&list);
-            }
-        }
-        // What marks a summary of thoughts is nothing to be sent back.
-        if let Some(value) = delta
-            .extra_content
-            .filter(|extra| extra.as_str().contains("signature"))
-        {
-            let data = Opaque {
-                kind: KIND.into(),
-                field: "extra_content".into(),
-                value,
-            };
-            let beside = Beside::Answer;
-            events.push_back(ModelEvent::Opaque { beside, data });
-        }
-        let alone = delta.function_call.map(|function| ToolCall {
-            function,
-            ..ToolCall::default()
-        });
-        for call in delta.tool_calls.into_iter().chain(alone) {
-            // What the filter holds was said before the call.
-            self.think.finish(events);
-            self.calls.push(call, events);
-        }
-    }
-
-    fn part(&mut self, mut part: TypedPart, data: &str, events: &mut VecDeque<ModelEvent>) {
-        if part.is_image() {
-            self.cannot_show_image(data, events);
-        }
-        let thinking = part.thinking.take().map(|thinking| thinking.into_text());
-        let (thinking, text) = match part.is_thinking() {
-            true => (thinking.or(part.text.take()), None),
-            false => (thinking, part.text.take()),
-        };
-        if let Some(thinking) = thinking.filter(|thinking| !thinking.is_empty()) {
-            self.think.has_thought();
-            events.push_back(ModelEvent::Thinking(thinking));
-        }
-        for text in text.into_iter().chain(part.refusal) {
-            self.think.push(&text, events);
-        }
-    }
-
-    /// Each image is told of.
-    fn cannot_show_image(&mut self, raw: &str, events: &mut VecDeque<ModelEvent>) {
-        self.think.finish(events);
-        let raw = beginning(raw);
-        let what = Unread::Image;
-        events.push_back(ModelEvent::Unread { what, raw });
-    }
-
-    /// Tells of a piece that can't be read, once.
-    fn cannot_read(&mut self, what: Unread, raw: &str, events: &mut VecDeque<ModelEvent>) {
-        if self.unread.len() < MAX_UNREAD && !self.unread.iter().any(|known| known == what.name()) {
-            self.unread.push(what.name().to_owned());
-            let raw = beginning(raw);
-            events.push_back(ModelEvent::Unread { what, raw });
-        }
-    }
-
-    /// Tells of the fields of a chunk of which nothing was understood.
-    fn unknown(&mut self, data: &str, events: &mut VecDeque<ModelEvent>) {
-        for (name, raw) in unknown_fields(data) {
-            self.cannot_read(Unread::Unknown(name), &raw, events);
-        }
-    }
-
     fn finished(&mut self, reason: FinishReason, events: &mut VecDeque<ModelEvent>) {
         self.think.finish(events);
         if let Some(raw) = self.sound.take().filter(|_| !self.has_transcript) {
@@ -420,14 +303,6 @@ impl Decoder {
             reason
         }));
         self.ended = true;
-    }
-}
-
-/// The entries of a list, or what is no list itself, as they came.
-fn entries(list: &Json) -> Vec<String> {
-    match serde_json::from_str::<Vec<Json>>(list.as_str()) {
-        Ok(entries) => entries.iter().map(|entry| entry.as_str().to_owned()).collect(),
-        Err(_) => vec![list.as_str().to_owned()],
     }
 }
 

@@ -12,6 +12,7 @@ mod details;
 mod facts;
 mod models;
 mod others;
+mod quiet;
 mod refusal;
 mod request;
 mod says;
@@ -40,9 +41,8 @@ use reqwest::{
     header::{self, HeaderMap, HeaderName, HeaderValue},
 };
 use secrecy::{ExposeSecret, SecretString};
-use tokio::time::Instant;
 
-use self::{facts::Facts, transport::Transport, window::Windows};
+use self::{facts::Facts, quiet::Quiet, transport::Transport, window::Windows};
 
 use super::{
     Endpoint, EndpointConfig, Manners, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream,
@@ -65,8 +65,8 @@ pub struct OpenAi {
     listed: Vec<String>,
     dialect: Dialect,
     windows: Windows,
-    /// The server has asked not to be asked for its models before then, with this error.
-    quiet: Mutex<Option<(Instant, ModelError)>>,
+    /// For how long the server does not want to be asked for its models.
+    quiet: Quiet,
     /// The server has refused to be asked for usage (as Mistral has).
     without_usage: AtomicBool,
     /// The server has refused to be told which tool to use, in the field that is there for it.
@@ -145,7 +145,7 @@ impl OpenAi {
             listed: config.models.clone(),
             dialect: config.dialect,
             windows: Windows::new(config, &url),
-            quiet: Mutex::new(None),
+            quiet: Quiet::default(),
             without_usage: AtomicBool::new(false),
             without_tool_choice: AtomicBool::new(false),
             without_thinking: AtomicBool::new(config.dialect.forget_thinking),
@@ -274,19 +274,11 @@ impl Endpoint for OpenAi {
 impl OpenAi {
     /// The answer to `/v1/models`. A server that says `Retry-After` is not asked again before that.
     async fn list(&self) -> Result<serde_json::Value, ModelError> {
-        if let Some((until, error)) = &*self.quiet.lock().unwrap_or_else(PoisonError::into_inner)
-            && Instant::now() < *until
-        {
-            return Err(error.clone());
+        if let Some(error) = self.quiet.error() {
+            return Err(error);
         }
         let answer = self.ask_for_list().await;
-        let until = answer.as_ref().err().and_then(|error| match error.kind {
-            ModelErrorKind::Unavailable { after } => {
-                Some((Instant::now() + after?.min(models::MAX_QUIET), error.clone()))
-            }
-            _ => None,
-        });
-        *self.quiet.lock().unwrap_or_else(PoisonError::into_inner) = until;
+        self.quiet.heed(answer.as_ref().err());
         answer
     }
 

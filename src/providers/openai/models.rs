@@ -9,9 +9,6 @@ use crate::protocol::chat::ModelInfo;
 /// How long a list may take: a page waits for it.
 pub const TIMEOUT: Duration = Duration::from_secs(4);
 
-/// The longest that a server is not asked for its models because its `Retry-After` says so.
-pub const MAX_QUIET: Duration = Duration::from_secs(600);
-
 /// The most models that are taken from one endpoint.
 const MAX_MODELS: usize = 500;
 
