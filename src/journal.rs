@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::{
     clock,
     hub::Hub,
-    protocol::{AssistantMessage, EventBody, MessageId, Payload},
+    protocol::{AssistantMessage, EventBody, MessageId, Payload, PlacedOpaque},
     storage::{Change, Outcome, RecordedCall, Refusal, RunKey, Storage, StoredAttachment, Trouble},
 };
 
@@ -114,6 +114,11 @@ impl Journal {
         self.hand_in(Change::Keep { run, payload }).await;
     }
 
+    /// Keeps what only a model's provider understands. What the run hands in next comes after it.
+    pub async fn keep_opaque(&self, run: RunKey, placed: PlacedOpaque) {
+        self.hand_in(Change::KeepOpaque { run, placed }).await;
+    }
+
     /// Writes down how a run has called its model; of the conversation's other runs, for the newest ones only.
     pub async fn record(&self, run: RunKey, call: RecordedCall, keep_runs: usize) {
         self.hand_in(Change::Record { run, call, keep_runs }).await;
@@ -137,6 +142,7 @@ fn is_output(change: &Change) -> bool {
         Change::Append { .. }
             | Change::Store { .. }
             | Change::Keep { .. }
+            | Change::KeepOpaque { .. }
             | Change::Summarise { .. }
             | Change::Record { .. }
             | Change::Attach { .. }

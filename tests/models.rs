@@ -121,6 +121,38 @@ async fn the_endpoints_are_asked_once_for_all_who_want_the_list() {
 }
 
 #[tokio::test]
+async fn a_server_that_says_retry_after_is_left_alone() {
+    let busy = Upstream::start().await;
+    let body = json!({"error": {"message": "slow down"}});
+    busy.list_models_with(429, body, &[("retry-after", "20")]);
+    let models = Models::new(ModelsConfig {
+        endpoints: vec![endpoint("busy", &busy)],
+        ..ModelsConfig::default()
+    });
+    assert_eq!(codes(&models.list().await), ["rate_limited"]);
+    let later = async |seconds| {
+        time::pause();
+        time::advance(Duration::from_secs(seconds)).await;
+        time::resume();
+        while codes(&models.list().await) == ["rate_limited"] && seconds > 10 {
+            tokio::task::yield_now().await;
+        }
+    };
+    // The list is made anew after a few seconds, without that server.
+    later(5).await;
+    models.context_window("busy/any").await;
+    assert_eq!(codes(&models.list().await), ["rate_limited"]);
+    let lists = busy
+        .requests()
+        .into_iter()
+        .filter(|request| request.path == "/v1/models");
+    assert_eq!(lists.count(), 1);
+    busy.list_models(200, json!({"data": [{"id": "a"}]}));
+    later(20).await;
+    assert_eq!(ids(&models.list().await), ["busy/a"]);
+}
+
+#[tokio::test]
 async fn without_a_model_to_choose_the_reason_is_the_error() {
     let locked = Upstream::start().await;
     locked.require_key("k");

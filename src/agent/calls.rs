@@ -5,8 +5,8 @@ use std::fmt;
 
 use super::{Agent, Effect, Phase, control::neutral};
 use crate::protocol::{
-    AskedCall, Attachment, EventBody, Json, Part, PayloadRef, RunStatus, Timestamp, ToolCall, ToolProgress,
-    ToolStatus, transcript::apply_to_run,
+    AskedCall, Attachment, EventBody, Json, Opaque, Part, PayloadRef, RunStatus, Timestamp, ToolCall,
+    ToolProgress, ToolStatus, transcript::apply_to_run,
 };
 
 /// The tools that the model may ask for.
@@ -59,6 +59,8 @@ pub struct Asked {
     id: String,
     tool: String,
     pub(super) arguments: String,
+    /// What the model server said beside it, for itself.
+    pub(super) opaque: Vec<Opaque>,
 }
 
 /// More calls than this in one answer are not taken: a model that asks for so many at once has lost its way.
@@ -83,6 +85,7 @@ impl Agent {
             id,
             tool,
             arguments: String::new(),
+            opaque: Vec::new(),
         });
         vec![self.log(EventBody::Status { message })]
     }
@@ -139,6 +142,11 @@ impl Agent {
         let first = self.message.tool_calls().count();
         for (asked, index) in std::mem::take(&mut self.asked).into_iter().zip(first..) {
             let (node, part) = self.place_of(index);
+            effects.extend(asked.opaque.into_iter().map(|data| Effect::KeepOpaque {
+                node,
+                part: Some(part),
+                data,
+            }));
             let call = AskedCall {
                 node,
                 part,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{KEPT, Timeout};
-use crate::protocol::RunError;
+use crate::protocol::{FinishReason, RunError};
 
 pub(crate) fn error(code: &str, message: String, hint: &str) -> RunError {
     RunError {
@@ -31,11 +31,49 @@ pub(super) fn empty_answer() -> RunError {
     )
 }
 
-pub(super) fn held_back() -> RunError {
-    let message = "The model server held the rest of the answer back (content filter).".into();
+pub(super) fn only_thought(reason: Option<&FinishReason>) -> RunError {
+    let at_limit = reason.is_some_and(FinishReason::is_cut_short);
+    let message = match at_limit {
+        true => "The model thought until it reached the longest answer allowed, and gave none.",
+        false => "The model thought but gave no answer.",
+    };
+    let hint = match at_limit {
+        true => {
+            "Continue goes on from its thoughts. A larger longest answer, or less thinking, leaves room for one."
+        }
+        false => "Continue asks for the answer, Retry begins anew.",
+    };
+    error("no_answer_after_thinking", message.into(), hint)
+}
+
+pub(super) fn unreadable(names: &[String]) -> RunError {
     error(
-        "content_filter",
-        message,
+        "unreadable_answer",
+        format!(
+            "The model server's answer has nothing that Parlor can read, only: {}.",
+            names.join(", ")
+        ),
+        "The diagnostics below the answer show what came. Retry, or choose another model.",
+    )
+}
+
+pub(super) fn malformed_call() -> RunError {
+    error(
+        "malformed_function_call",
+        "The model asked for a tool in a form that its server could not read.".into(),
+        "What had come is kept. Retry, or choose another model.",
+    )
+}
+
+pub(super) fn held_back(reason: &FinishReason) -> RunError {
+    let message = match reason {
+        FinishReason::Refusal => "The model refused to answer.",
+        FinishReason::Safety => "The model server held the rest of the answer back (safety).",
+        _ => "The model server held the rest of the answer back (content filter).",
+    };
+    error(
+        reason.as_str(),
+        message.into(),
         "What had come is kept. Put the question in other words, or choose another model.",
     )
 }

@@ -7,29 +7,29 @@ use std::{sync::Arc, time::Duration};
 
 use self::{
     control::ControlFilter,
-    ends::{
-        answer_repeats, broke_off, empty_answer, held_back, no_answer_after_tools, shut_down, timed_out,
-        too_much,
-    },
+    ends::{answer_repeats, broke_off, shut_down, timed_out},
     repeats::Repeats,
 };
 use crate::{
     protocol::{
-        AssistantMessage, EventBody, Part, Payload, RunError, RunStatus, Timestamp, ToolProgress, Usage,
-        transcript::apply_to_run,
+        AssistantMessage, EventBody, FinishReason, Opaque, Part, Payload, RunError, RunStatus, Source,
+        Timestamp, ToolProgress, Usage, transcript::apply_to_run,
     },
-    providers::{FinishReason, ModelError, ModelErrorKind, ModelEvent},
+    providers::{ModelError, ModelErrorKind, ModelEvent},
 };
 
 mod calls;
 pub mod control;
 mod ends;
+mod finish;
+mod found;
 mod repeats;
 mod said;
 mod workshop;
 
 pub use calls::{Asked, Done, Made, Plan, Toolbox};
 pub(crate) use ends::error;
+pub(crate) use said::names;
 pub use workshop::Workshop;
 
 #[cfg(test)]
@@ -81,6 +81,14 @@ pub struct Agent {
     thought: Repeats,
     /// The person has been told that something is being written for the panel.
     is_writing: bool,
+    /// Why the present call of the model stopped, once it says.
+    reason: Option<FinishReason>,
+    /// The sources that the model server named.
+    given: Vec<Source>,
+    /// Names of what could not be read of the present answer.
+    unread: Vec<String>,
+    /// The text ends with a note about something that can't be shown.
+    has_note: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +157,13 @@ pub enum Effect {
     Log(EventBody),
     /// Keep what the model has made for the panel. What is logged next names it.
     Keep(Payload),
+    /// Keep what only the provider understands, beside a part of the answer or, without one, beside a whole node. What is logged next
+    /// may be that part.
+    KeepOpaque {
+        node: usize,
+        part: Option<usize>,
+        data: Opaque,
+    },
     /// Run a tool, then say [`Input::ToolEnded`]. Its start is logged, which must be committed before it begins.
     Run {
         index: usize,
@@ -184,6 +199,10 @@ impl Agent {
             said: Repeats::new(0),
             thought: Repeats::new(0),
             is_writing: false,
+            reason: None,
+            given: Vec::new(),
+            unread: Vec::new(),
+            has_note: false,
         }
     }
 
@@ -237,7 +256,7 @@ impl Agent {
                 };
                 self.break_off(status, timed_out(timeout), at)
             }
-            Input::TooLong(limit) => self.break_off(RunStatus::Failed, too_much(limit), at),
+            Input::TooLong(limit) => self.reach_limit(limit, at),
             Input::Stop => self.end(RunStatus::Stopped, None, at),
             Input::ShutDown => self.break_off(RunStatus::Interrupted, shut_down(), at),
         }
@@ -263,6 +282,7 @@ impl Agent {
                 effects
             }
             ModelEvent::Text(text) => {
+                let text = self.after_note(text);
                 let mut items = Vec::new();
                 self.filter.push(&text, &mut items);
                 let mut effects = self.take_in(items);
@@ -281,6 +301,10 @@ impl Agent {
             }
             // What that means is said as `Input::Used`.
             ModelEvent::Usage(_) => Vec::new(),
+            ModelEvent::TextWasThinking => self.takes_text_for_thinking(),
+            ModelEvent::Sources(sources) => self.is_given(sources),
+            ModelEvent::Opaque { beside, data } => self.keeps(beside, data),
+            ModelEvent::Unread { what, .. } => self.cannot_show(&what),
             ModelEvent::Finished(reason) => {
                 let mut items = Vec::new();
                 self.filter.finish(&mut items);
@@ -297,26 +321,6 @@ impl Agent {
         self.break_off(RunStatus::Failed, error, at)
     }
 
-    /// The model has said why it stopped.
-    fn finished(&mut self, reason: FinishReason, at: Timestamp) -> Vec<Effect> {
-        match reason {
-            FinishReason::ContentFilter => self.end(RunStatus::Failed, Some(held_back()), at),
-            // Some servers name another reason, though there are calls.
-            _ if !self.asked.is_empty() => self.ask_tools(at),
-            _ if self.message.is_empty() => self.end(RunStatus::Failed, Some(empty_answer()), at),
-            _ if self.is_silent_after_tools() => {
-                self.end(RunStatus::Failed, Some(no_answer_after_tools()), at)
-            }
-            _ => self.end(RunStatus::Complete, None, at),
-        }
-    }
-
-    /// Whether the present call of the model has produced nothing, though it was given what tools gave.
-    fn is_silent_after_tools(&self) -> bool {
-        let last = self.message.nodes.last().and_then(|node| node.parts.last());
-        self.message.nodes.len() <= self.node && matches!(last, Some(Part::ToolCall(_)))
-    }
-
     /// Calls the model, to fill the next node.
     fn think(&mut self) -> Vec<Effect> {
         self.node = self.message.nodes.len();
@@ -324,6 +328,8 @@ impl Agent {
         self.said = Repeats::new(self.terms.repetitions);
         self.thought = Repeats::new(self.terms.repetitions);
         self.is_writing = false;
+        self.has_note = false;
+        self.unread.clear();
         self.phase = Phase::Calling;
         self.retries = 0;
         let status = EventBody::Status {
@@ -335,6 +341,7 @@ impl Agent {
     fn call(&mut self) -> Effect {
         // What a call that failed had asked for is forgotten.
         self.asked.clear();
+        self.reason = None;
         Effect::Call {
             with_tools: self.may_use_tools(),
         }
@@ -407,7 +414,7 @@ impl Agent {
 
     fn end(&mut self, status: RunStatus, error: Option<RunError>, at: Timestamp) -> Vec<Effect> {
         self.phase = Phase::Ended;
-        let event = EventBody::ended(status, error, at, self.worked_ms(at));
+        let event = EventBody::ended(status, error, at, self.worked_ms(at)).because(self.reason.take());
         apply_to_run(&mut self.message, &event);
         vec![Effect::End(event)]
     }

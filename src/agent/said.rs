@@ -46,12 +46,12 @@ impl Agent {
                         .filter(|action| self.is_performed(action))
                         .collect(),
                 },
-                Item::Sources(sources) => EventBody::Sources {
-                    sources: sources
-                        .into_iter()
-                        .filter(|source| self.has_seen(source))
-                        .collect(),
-                },
+                Item::Sources(sources) => {
+                    let seen = sources.into_iter().filter(|source| self.has_seen(source));
+                    EventBody::Sources {
+                        sources: self.with_given(seen.collect()),
+                    }
+                }
                 Item::Payload { kind, data, written } => match self.workshop.make(&kind, data) {
                     Ok(payload) => {
                         let (part, _) = self.place(|_| false);
@@ -115,13 +115,14 @@ impl Agent {
         }
     }
 
-    /// Whether a source is one that a tool of this run has really given, and can be a link.
+    /// Whether a source is one that a tool has really given, in this run or in an earlier turn, and can be a link.
     fn has_seen(&self, source: &Source) -> bool {
         let given = |call: &ToolCall| {
             let output = call.output.as_deref().unwrap_or_default();
             call.status == ToolStatus::Complete && names(output, &source.url)
         };
-        is_link(&source.url) && self.message.tool_calls().any(given)
+        is_link(&source.url)
+            && (self.message.tool_calls().any(given) || self.workshop.has_been_given(&source.url))
     }
 }
 
@@ -136,7 +137,7 @@ pub(super) fn is_link(url: &str) -> bool {
 }
 
 /// Whether a text has this address: all of it, and not as the beginning of another one. A slash at its end makes no difference.
-pub(super) fn names(text: &str, url: &str) -> bool {
+pub(crate) fn names(text: &str, url: &str) -> bool {
     let url = url.trim_end_matches('/');
     text.match_indices(url).any(|(at, _)| {
         let after = &text[at + url.len()..];

@@ -36,6 +36,9 @@ fn having_found(output: &str) -> AssistantMessage {
     message
 }
 
+/// An address that an earlier turn has.
+const EARLIER: &str = "https://earlier.example/x";
+
 /// A page with tables, of which not all can be kept, and one action.
 #[derive(Debug)]
 struct Tables;
@@ -70,6 +73,10 @@ impl Workshop for Tables {
 
     fn performs(&self, action: &str) -> bool {
         action == "new_chat"
+    }
+
+    fn has_been_given(&self, url: &str) -> bool {
+        url == EARLIER
     }
 }
 
@@ -332,4 +339,64 @@ fn what_only_the_model_named_is_no_source() {
         call.status = ToolStatus::Failed;
     }
     assert_eq!(answered(failed, &["So.\n", metadata], FINISHED).sources, []);
+}
+
+fn sourced(message: AssistantMessage, events: Vec<ModelEvent>) -> Vec<(usize, String)> {
+    let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(Tables), terms(5));
+    agent.step(Input::Start, Timestamp(0));
+    for event in events {
+        agent.step(Input::Model(event), Timestamp(0));
+    }
+    agent.step(FINISHED, Timestamp(0));
+    let sources = agent.message().sources.iter();
+    sources
+        .map(|source| (source.number, source.url.clone()))
+        .collect()
+}
+
+#[test]
+fn sources_of_the_server_keep_their_numbers() {
+    let source = |number, url: &str| Source {
+        number,
+        title: String::new(),
+        url: url.into(),
+    };
+    let given = ModelEvent::Sources(vec![
+        source(1, "https://a.example/1"),
+        source(2, "javascript:alert(1)"),
+        source(3, "https://c.example/3"),
+    ]);
+    let text = |text: &str| ModelEvent::Text(text.into());
+    let expected = vec![
+        (1, "https://a.example/1".into()),
+        (3, "https://c.example/3".into()),
+    ];
+    let new = || AssistantMessage::started("x/m");
+    assert_eq!(
+        sourced(new(), vec![given.clone(), text("Whales sing[3].")]),
+        expected
+    );
+    // The model's own list does not displace them.
+    let written =
+        "Hi\n\n{\"sources\": [{\"url\": \"https://x.example\"}, {\"url\": \"https://y.example/p\"}]}";
+    let mut both = expected.clone();
+    both.push((2, "https://y.example/p".into()));
+    assert_eq!(
+        sourced(
+            having_found("See https://y.example/p"),
+            vec![given, text(written)]
+        ),
+        both
+    );
+}
+
+#[test]
+fn a_source_of_an_earlier_turn_counts() {
+    let written = format!(
+        "Hi\n\n{{\"sources\": [{{\"url\": \"{EARLIER}\"}}, {{\"url\": \"https://other.example\"}}]}}"
+    );
+    assert_eq!(
+        sourced(AssistantMessage::started("x/m"), vec![ModelEvent::Text(written)]),
+        [(1, EARLIER.to_owned())]
+    );
 }

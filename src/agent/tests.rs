@@ -1,7 +1,10 @@
 use serde_json::Value;
 
 use super::{control::Marker, ends::error, *};
-use crate::protocol::Node;
+use crate::{
+    protocol::{Json, Node},
+    providers::{Beside, Unread},
+};
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
@@ -33,6 +36,10 @@ impl Workshop for TextOnly {
     }
 
     fn performs(&self, _: &str) -> bool {
+        false
+    }
+
+    fn has_been_given(&self, _: &str) -> bool {
         false
     }
 }
@@ -75,6 +82,17 @@ fn thought(text: &str) -> Input {
 
 fn finished() -> Input {
     Input::Model(ModelEvent::Finished(FinishReason::Stop))
+}
+
+fn finished_because(reason: FinishReason) -> Input {
+    Input::Model(ModelEvent::Finished(reason))
+}
+
+fn cannot_read(name: &str) -> Input {
+    Input::Model(ModelEvent::Unread {
+        what: Unread::Unknown(name.into()),
+        raw: String::new(),
+    })
 }
 
 fn failure(kind: ModelErrorKind) -> Input {
@@ -129,6 +147,7 @@ fn a_turn_of_thinking_and_text_is_logged_delta_by_delta() {
             Effect::End(EventBody::Complete {
                 ended_at: NOON,
                 worked_ms: 0,
+                finish_reason: Some(FinishReason::Stop),
             }),
         ]
     );
@@ -257,6 +276,32 @@ fn every_other_end_has_its_status_and_its_words() {
             "too_long",
         ),
         (vec![finished()], RunStatus::Failed, "empty_answer"),
+        (vec![text(" \n"), finished()], RunStatus::Failed, "empty_answer"),
+        (
+            vec![thought("Hm."), finished()],
+            RunStatus::Failed,
+            "no_answer_after_thinking",
+        ),
+        (
+            vec![cannot_read("video"), finished()],
+            RunStatus::Failed,
+            "unreadable_answer",
+        ),
+        (
+            vec![text("x"), finished_because(FinishReason::Refusal)],
+            RunStatus::Failed,
+            "refusal",
+        ),
+        (
+            vec![text("x"), finished_because(FinishReason::MalformedFunctionCall)],
+            RunStatus::Failed,
+            "malformed_function_call",
+        ),
+        (
+            vec![thought("x"), Input::TooLong(9)],
+            RunStatus::Failed,
+            "answer_too_long",
+        ),
         (
             vec![
                 text("x"),
@@ -274,6 +319,120 @@ fn every_other_end_has_its_status_and_its_words() {
             "{inputs:?}"
         );
     }
+}
+
+#[test]
+fn a_limit_ends_an_answer_that_can_go_on() {
+    for end in [finished_because(FinishReason::Length), Input::TooLong(1)] {
+        let (effects, message) = played([Input::Start, text("half"), end.clone()]);
+        assert_eq!(ended(&effects), Some(RunStatus::Complete), "{end:?}");
+        assert_eq!(
+            (
+                &message.finish_reason,
+                message.is_cut_short(),
+                message.error.as_ref()
+            ),
+            (&Some(FinishReason::Length), true, None)
+        );
+        // Continued, it ends for another reason.
+        let mut message = message;
+        let goes_on = EventBody::RunContinued { created_at: NOON };
+        apply_to_run(&mut message, &goes_on);
+        assert_eq!(message.finish_reason, None);
+    }
+}
+
+#[test]
+fn thinking_up_to_the_limit_is_told_as_such() {
+    let (_, message) = played([
+        Input::Start,
+        thought("Hm"),
+        finished_because(FinishReason::Length),
+    ]);
+    let error = message.error.unwrap();
+    assert_eq!(error.code, "no_answer_after_thinking");
+    assert!(error.message.contains("longest"), "{}", error.message);
+    assert_eq!(message.finish_reason, Some(FinishReason::Length));
+}
+
+#[test]
+fn an_image_is_told_of_in_its_place() {
+    let image = || {
+        Input::Model(ModelEvent::Unread {
+            what: Unread::Image,
+            raw: String::new(),
+        })
+    };
+    let note = "*(There is an image here, which can’t be shown yet.)*";
+    for (inputs, expected) in [
+        (vec![image()], note.to_owned()),
+        (
+            vec![text("Here:"), image(), image(), text("Nice?")],
+            format!("Here:\n\n{note}\n\n{note}\n\nNice?"),
+        ),
+    ] {
+        let inputs = [Input::Start].into_iter().chain(inputs).chain([finished()]);
+        let (effects, message) = played(inputs);
+        assert_eq!(
+            (ended(&effects), message.text()),
+            (Some(RunStatus::Complete), expected)
+        );
+    }
+}
+
+#[test]
+fn text_before_a_closing_tag_becomes_thinking() {
+    let was_thinking = Input::Model(ModelEvent::TextWasThinking);
+    let (effects, message) = played([
+        Input::Start,
+        text("Let me see. "),
+        was_thinking.clone(),
+        text("Hi"),
+        finished(),
+    ]);
+    let parts = vec![
+        Part::Thinking {
+            text: "Let me see. ".into(),
+        },
+        Part::Text { text: "Hi".into() },
+    ];
+    assert_eq!(message.nodes, [Node { parts }]);
+    let told = Effect::Log(EventBody::TextWasThinking { node: 0 });
+    assert!(effects.contains(&told), "{effects:?}");
+    let (effects, _) = played([Input::Start, was_thinking, text("Hi"), finished()]);
+    assert!(!effects.contains(&told), "there was no text");
+}
+
+#[test]
+fn data_for_the_provider_are_kept_beside_their_part() {
+    let data = |value: &str| Opaque {
+        kind: "openai".into(),
+        field: "extra_content".into(),
+        value: Json::or_string(value),
+    };
+    let said = |beside, value| {
+        Input::Model(ModelEvent::Opaque {
+            beside,
+            data: data(value),
+        })
+    };
+    let (effects, _) = played([
+        Input::Start,
+        thought("Hm."),
+        said(Beside::LastPart, "1"),
+        text("x"),
+        said(Beside::LastPart, "2"),
+        said(Beside::Answer, "3"),
+        finished(),
+    ]);
+    let kept: Vec<_> = effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::KeepOpaque { node, part, data } => Some((*node, *part, data.value.as_str())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(kept, [(0, Some(0), "1"), (0, Some(1), "2"), (0, None, "3")]);
 }
 
 #[test]

@@ -25,4 +25,7 @@ pub trait Workshop: fmt::Debug + Send + Sync {
 
     /// Whether the page performs an action of this name.
     fn performs(&self, action: &str) -> bool;
+
+    /// Whether an earlier turn of the conversation has this address from a tool, or among its sources.
+    fn has_been_given(&self, url: &str) -> bool;
 }

@@ -81,6 +81,9 @@ pub struct Raw {
     pub thinking: String,
     pub text: String,
     pub tool_calls: Vec<RawCall>,
+    /// What could not be taken in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<RawPiece>,
     /// There was more than is kept.
     pub cut: bool,
 }
@@ -91,6 +94,15 @@ pub struct RawCall {
     pub id: String,
     pub name: String,
     pub arguments: String,
+}
+
+/// A piece of an answer that Parlor could not take in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawPiece {
+    /// What it is, or why it was left out.
+    pub what: String,
+    /// The beginning of it, as it came.
+    pub raw: String,
 }
 
 /// A call that failed.
@@ -280,6 +292,7 @@ impl Response {
             thinking,
             text,
             tool_calls,
+            unread,
             cut,
         } = &mut kept.raw;
         let more = *cut;
@@ -297,6 +310,10 @@ impl Response {
             keep(&mut call.name);
             keep(&mut call.arguments);
             keep(&mut call.id);
+        }
+        for piece in unread {
+            keep(&mut piece.what);
+            keep(&mut piece.raw);
         }
         for Failure { error, .. } in &mut kept.failures {
             error.message = secrets.hide(&error.message);
@@ -353,6 +370,7 @@ fn named(event: &EventBody) -> (&'static str, Option<String>) {
         EventBody::Status { message } => ("status", short(message)),
         EventBody::Thinking { .. } => ("thinking", None),
         EventBody::TextDelta { .. } => ("text_delta", None),
+        EventBody::TextWasThinking { .. } => ("text_was_thinking", None),
         EventBody::ApprovalRequested(call) => ("approval_requested", short(&call.tool)),
         EventBody::ApprovalAnswered { allowed, .. } => (
             "approval_answered",

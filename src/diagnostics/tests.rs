@@ -192,6 +192,7 @@ fn of_much_the_system_prompt_and_the_newest_messages_are_kept() {
 #[test]
 fn of_what_came_back_the_text_is_kept_first() {
     let raw = Raw {
+        unread: Vec::new(),
         thinking: "t".repeat(100),
         text: "a".repeat(90),
         tool_calls: vec![RawCall {

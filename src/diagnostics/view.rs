@@ -197,6 +197,8 @@ fn response((index, call): (usize, &Call)) -> Vec<Block> {
     }
     let asked = raw.tool_calls.iter();
     blocks.extend(asked.map(|asked| block(format!("asks for {}", asked.name), &asked.arguments)));
+    let unread = raw.unread.iter();
+    blocks.extend(unread.map(|piece| block(format!("not read: {}", piece.what), &piece.raw)));
     blocks
 }
 

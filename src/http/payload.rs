@@ -10,9 +10,9 @@ use crate::{
     api::ApiError,
     diagnostics::Diagnostics,
     protocol::{
-        ActionHandler, ActionStyle, AssistantMessage, ConversationId, Event, Json, Message, MessageId, Part,
-        Payload, PayloadRef, PieceKind, RunError, RunStatus, Source, SuggestedAction, SuggestedValue,
-        ToolCall, ToolStatus,
+        ActionHandler, ActionStyle, AssistantMessage, ConversationId, Event, FinishReason, Json, Message,
+        MessageId, Part, Payload, PayloadRef, PieceKind, RunError, RunStatus, Source, SuggestedAction,
+        SuggestedValue, ToolCall, ToolStatus,
     },
 };
 
@@ -48,6 +48,9 @@ pub struct Answer {
     status: RunStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<RunError>,
+    /// Why the model stopped; not there if it never said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finish_reason: Option<FinishReason>,
     /// For those who ask for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     diagnostics: Option<Diagnostics>,
@@ -115,6 +118,7 @@ impl Answer {
             message_id: message.id,
             status: answer.status,
             error: answer.error.clone(),
+            finish_reason: answer.finish_reason.clone(),
             diagnostics,
         }))
     }

@@ -59,6 +59,7 @@ pub static LITERATURE: Page = Page {
 /// The same where PubMed can't be asked: there is what is saved, and nothing to search.
 pub static LITERATURE_WITHOUT_PUBMED: Page = Page {
     name: LITERATURE.name,
+    brief_identity: LITERATURE.brief_identity,
     identity: "You are a research assistant for scientific literature. You help a person to judge what articles say that they have \
          saved. PubMed can’t be searched on this server. You talk with them on the page Literature of Parlor, a chat that they run \
          themselves. When they speak of “this”, they mean what is open there.",

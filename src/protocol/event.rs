@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AskedCall, Attachment, ConversationId, Interaction, Json, MessageId, Parameters, PayloadRef, RunError,
-    RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, ToolProgress, ToolStatus, Usage, Verdict,
-    flat::Fields,
+    AskedCall, Attachment, ConversationId, FinishReason, Interaction, Json, MessageId, Parameters,
+    PayloadRef, RunError, RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, ToolProgress,
+    ToolStatus, Usage, Verdict, flat::Fields,
 };
 
 /// A place in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.
@@ -90,6 +90,8 @@ pub enum EventBody {
         offset: usize,
         text: String,
     },
+    /// The text of this node so far was reasoning: its end was marked, and not its beginning.
+    TextWasThinking { node: usize },
     /// A tool call that has to be allowed by a person before it begins.
     ApprovalRequested(AskedCall),
     /// A person has answered whether a tool call may begin.
@@ -162,6 +164,9 @@ pub enum EventBody {
         ended_at: Timestamp,
         /// How long it was at work since it began, was continued or had its last answer from a person, in milliseconds.
         worked_ms: u64,
+        /// Why the model stopped.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        finish_reason: Option<FinishReason>,
     },
     /// The run ended: a person stopped it.
     Cancelled { ended_at: Timestamp, worked_ms: u64 },
@@ -172,6 +177,9 @@ pub enum EventBody {
         message: String,
         ended_at: Timestamp,
         worked_ms: u64,
+        /// Why the model stopped, if it did.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        finish_reason: Option<FinishReason>,
     },
     /// Something of what a person has set for themselves is another one, or of what is remembered of them. What it is is not in
     /// the log: who shows it loads it.
@@ -220,10 +228,23 @@ impl EventBody {
                     error,
                     ended_at,
                     worked_ms,
+                    finish_reason: None,
                 }
             }
-            _ => Self::Complete { ended_at, worked_ms },
+            _ => Self::Complete {
+                ended_at,
+                worked_ms,
+                finish_reason: None,
+            },
         }
+    }
+
+    /// The same end, with why the model stopped.
+    pub fn because(mut self, reason: Option<FinishReason>) -> Self {
+        if let Self::Complete { finish_reason, .. } | Self::Error { finish_reason, .. } = &mut self {
+            *finish_reason = reason;
+        }
+        self
     }
 }
 

@@ -93,7 +93,11 @@ kinds! {
     EventBody::LiteratureChanged { .. } => [EventBody::LiteratureChanged {
         change: Json::or_string(r#"{"article_removed":"11"}"#),
     }],
-    EventBody::Complete { .. } => [EventBody::Complete { ended_at: AT, worked_ms: 1 }],
+    EventBody::TextWasThinking { .. } => [EventBody::TextWasThinking { node: 1 }],
+    EventBody::Complete { .. } => [
+        EventBody::Complete { ended_at: AT, worked_ms: 1, finish_reason: None },
+        EventBody::Complete { ended_at: AT, worked_ms: 1, finish_reason: Some(FinishReason::Length) },
+    ],
     EventBody::Cancelled { .. } => [EventBody::Cancelled { ended_at: AT, worked_ms: 2 }],
     EventBody::Error { .. } => [EventBody::Error {
         status: RunStatus::Failed,
@@ -101,6 +105,7 @@ kinds! {
         message: text(),
         ended_at: AT,
         worked_ms: 3,
+        finish_reason: Some(FinishReason::Other(text())),
     }],
     EventBody::SettingsChanged => [EventBody::SettingsChanged],
     EventBody::Empty => [EventBody::Empty],

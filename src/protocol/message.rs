@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Interaction, MessageId, PayloadRef, Source, SuggestedAction, SuggestedValue, Timestamp, ToolCall,
-    ToolStatus, Usage, flat::Fields,
+    FinishReason, Interaction, MessageId, PayloadRef, Source, SuggestedAction, SuggestedValue, Timestamp,
+    ToolCall, ToolStatus, Usage, flat::Fields,
 };
 
 /// One message of a conversation.
@@ -49,6 +49,9 @@ pub struct AssistantMessage {
     /// Why the run failed or was interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RunError>,
+    /// Why the model stopped, once the run has ended; `None` if it never said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish_reason: Option<FinishReason>,
     /// What the person may want to say next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggested_values: Vec<SuggestedValue>,
@@ -210,6 +213,7 @@ impl AssistantMessage {
             nodes: Vec::new(),
             activity: None,
             error: None,
+            finish_reason: None,
             suggested_values: Vec::new(),
             suggested_actions: Vec::new(),
             sources: Vec::new(),
@@ -299,6 +303,15 @@ impl AssistantMessage {
     /// Whether a person is asked something that only they can answer.
     pub fn is_asking(&self) -> bool {
         self.tool_calls().any(|call| call.status == ToolStatus::Waiting)
+    }
+
+    /// Whether it is complete, and yet there is more to come: the model stopped at a limit.
+    pub fn is_cut_short(&self) -> bool {
+        self.status == RunStatus::Complete
+            && self
+                .finish_reason
+                .as_ref()
+                .is_some_and(FinishReason::is_cut_short)
     }
 
     /// Whether there is anything to show yet.

@@ -12,6 +12,7 @@ pub mod diagnostics;
 pub mod event;
 #[cfg(test)]
 pub mod examples;
+pub mod finish;
 mod flat;
 pub mod id;
 pub mod intent;
@@ -20,6 +21,7 @@ pub mod json;
 pub mod literature;
 pub mod memory;
 pub mod message;
+pub mod opaque;
 pub mod panel;
 pub mod parameters;
 pub mod payload;
@@ -37,6 +39,7 @@ pub use attachment::Attachment;
 pub use context::PageContext;
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use event::{Event, EventBody, Notice, Position};
+pub use finish::FinishReason;
 pub use id::{
     AttachmentId, CallId, ConversationId, IntentId, MemoryId, MessageId, StreamId, TokenId, UserId,
 };
@@ -46,6 +49,7 @@ pub use memory::Memory;
 pub use message::{
     AssistantMessage, Message, MessageBody, Node, Part, Piece, PieceKind, RunError, RunStatus,
 };
+pub use opaque::{Opaque, PlacedOpaque};
 pub use panel::PanelView;
 pub use parameters::{AskedParameters, Parameters, ThinkingLevel};
 pub use payload::{Judged, Payload, PayloadRef, Verdict};

@@ -18,13 +18,15 @@ use futures::Stream;
 
 pub use self::{
     config::{DEFAULT_MAX_FRAME, EndpointConfig},
-    registry::{Models, ModelsConfig, UnknownModel},
+    registry::{Models, ModelsConfig, UnknownModel, endpoint_of},
     think::ThinkFilter,
 };
 use crate::{
-    protocol::{Parameters, RunError, chat::ModelInfo},
+    protocol::{Json, Opaque, Parameters, RunError, Source, chat::ModelInfo},
     settings::PromptLength,
 };
+
+pub use crate::protocol::FinishReason;
 
 /// What a model says, in the order in which it says it.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,21 +41,50 @@ pub enum ModelEvent {
     ToolArguments { index: usize, delta: String },
     /// What the call has cost so far.
     Usage(Usage),
+    /// All text of the present answer so far was reasoning: its end came, and no beginning was marked.
+    TextWasThinking,
+    /// Where the answer has it from, as the server says: all of it so far, numbered as the text cites it.
+    Sources(Vec<Source>),
+    /// What only this provider understands, and wants to see again.
+    Opaque { beside: Beside, data: Opaque },
+    /// A piece of the answer that can't be taken in, and the beginning of it as it came.
+    Unread { what: Unread, raw: String },
     /// It said why it stopped. A stream that ends without this has broken off.
     Finished(FinishReason),
 }
 
-/// Why a model stopped by itself.
+/// Which piece of the present answer [`Opaque`] data belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FinishReason {
-    /// The answer is whole.
-    Stop,
-    /// It reached the longest answer allowed.
-    Length,
-    /// It waits for the results of its tool calls.
-    ToolCalls,
-    /// The model server held the rest back.
-    ContentFilter,
+pub enum Beside {
+    /// The answer as a whole.
+    Answer,
+    /// The thinking or the text that came last.
+    LastPart,
+    /// The tool call with this index.
+    ToolCall(usize),
+}
+
+/// A piece of an answer that can't be taken in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unread {
+    Image,
+    /// Sound without its words.
+    Audio,
+    /// A field or a type of this name.
+    Unknown(String),
+    /// Something that was left out for its size; why.
+    TooLarge(String),
+}
+
+impl Unread {
+    /// The name of what could not be taken in.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Image => "image",
+            Self::Audio => "audio",
+            Self::Unknown(name) | Self::TooLarge(name) => name,
+        }
+    }
 }
 
 /// Tokens, as the model server counts them.
@@ -108,6 +139,27 @@ impl ModelRequest {
     }
 }
 
+impl ModelRequest {
+    /// The same, as it may be shown: of what is for the provider alone only how much it is.
+    pub fn without_opaque(&self) -> Self {
+        let mut request = self.clone();
+        for message in &mut request.messages {
+            let ModelMessage::Assistant {
+                tool_calls, opaque, ..
+            } = message
+            else {
+                continue;
+            };
+            let of_calls = tool_calls.iter_mut().flat_map(|call| &mut call.opaque);
+            for data in opaque.iter_mut().chain(of_calls) {
+                let told = format!("(for the provider alone: {} bytes)", data.value.as_str().len());
+                data.value = Json::or_string(&told);
+            }
+        }
+        request
+    }
+}
+
 /// A tool as a model is told of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
@@ -128,6 +180,8 @@ pub enum ModelMessage {
         /// What it thought before it asked for them, if it is to be shown that again.
         thinking: Option<String>,
         tool_calls: Vec<ToolUse>,
+        /// What its endpoint said of the answer as a whole, for itself.
+        opaque: Vec<Opaque>,
     },
     /// What a tool gave.
     Tool {
@@ -143,6 +197,7 @@ impl ModelMessage {
             text: text.into(),
             thinking: None,
             tool_calls: Vec::new(),
+            opaque: Vec::new(),
         }
     }
 }
@@ -154,6 +209,8 @@ pub struct ToolUse {
     pub name: String,
     /// As the model gave them.
     pub arguments: String,
+    /// What its endpoint said beside it, for itself.
+    pub opaque: Vec<Opaque>,
 }
 
 /// Why a call gave no (whole) answer.

@@ -219,7 +219,8 @@ impl Models {
     pub fn resolve(&self, id: &str) -> Result<(Arc<dyn Endpoint>, String), ModelError> {
         let default = id.is_empty().then(|| self.0.default_id()).transpose()?;
         let id = default.as_deref().unwrap_or(id);
-        let (name, model) = id.split_once('/').unwrap_or((id, ""));
+        let name = endpoint_of(id);
+        let model = id.get(name.len() + 1..).unwrap_or_default();
         if id == tour::MODEL_ID {
             return Ok((self.0.tour.clone(), model.to_owned()));
         }
@@ -384,6 +385,11 @@ fn check_name(name: &str, is_taken: bool) -> Result<(), ModelError> {
         message: what,
         hint,
     }))
+}
+
+/// The name of the endpoint in a model's id.
+pub fn endpoint_of(id: &str) -> &str {
+    id.split_once('/').map_or(id, |(name, _)| name)
 }
 
 fn refused(error: RunError) -> ModelError {

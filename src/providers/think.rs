@@ -1,13 +1,14 @@
 //! Thinking that a model writes into its text, as `<think>…</think>` at the very start.
 //!
-//! The filter takes text as it comes, cut anywhere, and says which of it is thinking. It looks at the start of
-//! an answer only: a tag that comes later, or inside code, is text. It holds back no more than it needs to tell
-//! a tag from text, and what it held when the stream ends is released.
+//! The filter takes text as it comes, cut anywhere, and says which of it is thinking. It looks for the opening tag at the start of
+//! an answer only: one that comes later, or inside code, is text. Templates may begin an answer inside the block, so that only its
+//! end comes: the first closing tag outside code, with no opening one before it, makes thinking of all text before it. The filter
+//! holds back no more than it needs to tell a tag from text, and what it held when the stream ends is released.
 
 use super::ModelEvent;
 
 /// The tags, without their brackets.
-const TAGS: [&str; 2] = ["think", "thinking"];
+const TAGS: [&str; 3] = ["think", "thinking", "thought"];
 
 /// White space that may stand before a tag; an answer that begins with more is text.
 const MAX_INDENT: usize = 256;
@@ -18,6 +19,8 @@ pub struct ThinkFilter {
     state: State,
     /// What may be the beginning of a tag: at most [`MAX_INDENT`] and a tag's length.
     held: String,
+    /// Where the text stands, while a closing tag is looked for.
+    code: Code,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -31,6 +34,8 @@ enum State {
     Thinking(&'static str),
     /// Right behind the closing tag; white space there is dropped.
     Closed,
+    /// Text that turns out to be thinking if a closing tag comes.
+    Unsure,
     /// The rest is text, whatever it says.
     Text,
 }
@@ -60,7 +65,7 @@ impl ThinkFilter {
                     }
                     Match::Undecided => return self.held.push_str(rest),
                     Match::No => {
-                        self.state = State::Text;
+                        self.state = State::Unsure;
                         rest
                     }
                 },
@@ -91,8 +96,32 @@ impl ThinkFilter {
                     self.state = State::Text;
                     trimmed
                 }
+                State::Unsure => match self.code.find_tag(rest) {
+                    Found::Nothing(held) => {
+                        let (text, tail) = rest.split_at(rest.len() - held);
+                        emit(ModelEvent::Text, text, events);
+                        return self.held.push_str(tail);
+                    }
+                    Found::Closing(text, end) => {
+                        emit(ModelEvent::Text, &rest[..text], events);
+                        events.extend([ModelEvent::TextWasThinking]);
+                        self.state = State::Closed;
+                        &rest[end..]
+                    }
+                    Found::Opening => {
+                        self.state = State::Text;
+                        rest
+                    }
+                },
                 State::Text => return emit(ModelEvent::Text, rest, events),
             }
+        }
+    }
+
+    /// The model has thought in a field of its own: tags in the text are text.
+    pub fn has_thought(&mut self) {
+        if self.state == State::Unsure {
+            self.state = State::Text;
         }
     }
 
@@ -104,6 +133,79 @@ impl ThinkFilter {
             State::Thinking(_) => emit(ModelEvent::Thinking, &held, events),
             _ => emit(ModelEvent::Text, &held, events),
         }
+    }
+}
+
+/// What a text has of tags.
+enum Found {
+    /// None, but so many bytes at its end may be the beginning of one.
+    Nothing(usize),
+    /// The end of a block, from here to there.
+    Closing(usize, usize),
+    /// The beginning of a block, or a closing tag that is only mentioned: tags are what the text is about.
+    Opening,
+}
+
+/// Whether a text is in Markdown's code, as far as a tag needs it.
+#[derive(Debug, Default)]
+struct Code {
+    in_fence: bool,
+    /// Backticks of the present line, and how many of them it begins with.
+    ticks: usize,
+    leading: usize,
+    /// Something else than white space and backticks has come on the line.
+    has_words: bool,
+}
+
+impl Code {
+    fn is_code(&self) -> bool {
+        self.in_fence || self.leading >= 3 || self.ticks % 2 == 1
+    }
+
+    fn take(&mut self, c: char) {
+        match c {
+            '\n' => {
+                let in_fence = self.in_fence ^ (self.leading >= 3);
+                *self = Self {
+                    in_fence,
+                    ..Self::default()
+                };
+            }
+            '`' => {
+                self.ticks += 1;
+                self.leading += usize::from(!self.has_words);
+            }
+            c => self.has_words |= !c.is_whitespace(),
+        }
+    }
+
+    /// Looks for the first tag of a text, which goes on from what was looked at before. What may be the beginning of a tag is not
+    /// looked at yet.
+    fn find_tag(&mut self, text: &str) -> Found {
+        for (at, c) in text.char_indices() {
+            if c == '<' {
+                let rest = &text[at + 1..];
+                let (is_closing, name) = match rest.strip_prefix('/') {
+                    Some(name) => (true, name),
+                    None => (false, rest),
+                };
+                for tag in TAGS {
+                    match name.strip_prefix(tag) {
+                        Some(after) if after.starts_with('>') => {
+                            return match is_closing && !self.is_code() {
+                                true => Found::Closing(at, text.len() - after.len() + 1),
+                                false => Found::Opening,
+                            };
+                        }
+                        Some("") => return Found::Nothing(text.len() - at),
+                        _ if tag.starts_with(name) => return Found::Nothing(text.len() - at),
+                        _ => {}
+                    }
+                }
+            }
+            self.take(c);
+        }
+        Found::Nothing(0)
     }
 }
 
@@ -173,6 +275,7 @@ mod tests {
                     assert_eq!(text, "", "thinking comes before the text");
                     thinking += &delta;
                 }
+                ModelEvent::TextWasThinking => thinking += &std::mem::take(&mut text),
                 ModelEvent::Text(delta) => text += &delta,
                 other => panic!("{other:?}"),
             }
@@ -200,6 +303,20 @@ mod tests {
             ("```\n<think>\n```", "", "```\n<think>\n```"),
             ("<thinker>x", "", "<thinker>x"),
             ("<think", "", "<think"),
+            ("Hm.\n</think>\n\nHello", "Hm.\n", "Hello"),
+            (
+                "Hm. `a` b</thinking>Hello </think> you",
+                "Hm. `a` b",
+                "Hello </think> you",
+            ),
+            (
+                "The tag `</think>` ends it.</think>",
+                "",
+                "The tag `</think>` ends it.</think>",
+            ),
+            ("```\n</think>\n```\n", "", "```\n</think>\n```\n"),
+            ("```\na\n```\nb</think>c", "```\na\n```\nb", "c"),
+            ("a < b </ c </thin", "", "a < b </ c </thin"),
             ("  ", "", "  "),
             ("", "", ""),
         ] {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::{
     Inner,
     history::{
-        Conversation,
+        Conversation, Told,
         fit::{Room, fit},
         metadata::Clock,
         tokens::{self, Scale},
@@ -91,12 +91,12 @@ impl Context {
     pub fn call(
         &self,
         prompt: Arc<Prompt>,
-        history: &[Message],
-        begun: &AssistantMessage,
+        told: Told<'_>,
         desk: &Desk,
         tools: Vec<Arc<ToolSpec>>,
     ) -> Call {
-        let conversation = Conversation::new(history, begun, desk, self.clock.as_ref());
+        let conversation = Conversation::new(told, desk, self.clock.as_ref());
+        let (history, (_, begun)) = (told.history, told.begun);
         Call {
             model: begun.model.clone(),
             conversation,

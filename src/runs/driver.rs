@@ -1,6 +1,8 @@
 //! Performs one run: feeds the agent what happens and does what it says, until it ends or has to wait for a person.
 
-use std::{sync::Arc, time::Duration};
+mod provider_data;
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use tokio::{sync::oneshot, time::Instant};
@@ -11,6 +13,7 @@ use super::{
     at_work::{Answer, Place},
     awaited::{Awaited, Happened},
     context::Context,
+    history::Told,
     meter::Meter,
     recorder::Recorder,
     working::Working,
@@ -23,7 +26,8 @@ use crate::{
     journal::JournalError,
     pages::{Built, Instructions, Known, Prompt, interactions},
     protocol::{
-        AssistantMessage, EventBody, Message, PayloadRef, RunStatus, ToolStatus, intent::ApprovalAnswer,
+        AssistantMessage, EventBody, Message, MessageId, PayloadRef, PlacedOpaque, RunStatus, ToolStatus,
+        intent::ApprovalAnswer,
     },
     providers::{ModelEvent, ModelRequest},
     settings::Metadata,
@@ -88,7 +92,11 @@ struct Driver<'a> {
     context: Arc<Context>,
     desk: Arc<Desk>,
     /// The messages that lead to it, oldest first.
-    history: Vec<Message>,
+    history: Arc<[Message]>,
+    /// What only the providers of the models understand of the history and the answer.
+    opaque: HashMap<MessageId, Vec<PlacedOpaque>>,
+    /// Bytes of that in the present call.
+    opaque_bytes: usize,
     /// What the model is told before all else.
     prompt: Arc<Prompt>,
     awaited: Awaited,
@@ -112,6 +120,7 @@ impl<'a> Driver<'a> {
         let Beginning {
             answer,
             history,
+            opaque,
             mut looking,
             verdicts,
             instructions,
@@ -137,7 +146,14 @@ impl<'a> Driver<'a> {
         let payloads = shown_before(&history, &answer);
         let read = || workshop::made(&*runs.storage, run, &history, &answer);
         let made = runs.insist("what the model made", read).await?;
-        let desk = Desk::new(here.payloads, here.actions, runs.limits.payload_bytes, made);
+        let history: Arc<[Message]> = history.into();
+        let desk = Desk::new(
+            here.payloads,
+            here.actions,
+            runs.limits.payload_bytes,
+            made,
+            history.clone(),
+        );
         let prompt = Prompt::new(
             here.page,
             &Known {
@@ -175,6 +191,8 @@ impl<'a> Driver<'a> {
             context: Arc::new(Context::new(runs, run, terms)),
             desk,
             history,
+            opaque,
+            opaque_bytes: 0,
             prompt: Arc::new(prompt),
             awaited: Awaited::Nothing,
             working: Working::new(run, runs.journal.clone(), runs.limits.clone()),
@@ -204,6 +222,7 @@ impl<'a> Driver<'a> {
                         self.runs.journal.append(self.run, vec![event]).await;
                     }
                     Effect::Keep(payload) => self.runs.journal.keep(self.run, payload).await,
+                    Effect::KeepOpaque { node, part, data } => self.keep_opaque(node, part, data).await,
                     Effect::Call { with_tools } => self.call(with_tools),
                     Effect::Wait(wait) => {
                         self.recorder.waits();
@@ -229,6 +248,7 @@ impl<'a> Driver<'a> {
                     .await;
             }
             input = self.next_input(place).await;
+            input = self.without_too_large(input);
             self.recorder.heard(&input);
             if let Input::Model(event) = &input {
                 self.produced += length(event);
@@ -248,8 +268,11 @@ impl<'a> Driver<'a> {
         };
         let call = self.context.call(
             self.prompt.clone(),
-            &self.history,
-            self.agent.message(),
+            Told {
+                history: &self.history,
+                begun: (self.run.message_id, self.agent.message()),
+                opaque: &self.opaque,
+            },
             &self.desk,
             tools,
         );
@@ -258,6 +281,7 @@ impl<'a> Driver<'a> {
 
     /// Asks the model this.
     async fn ask(&mut self, request: Arc<ModelRequest>, meter: Meter) {
+        self.opaque_bytes = 0;
         self.recorder.calls(request.clone()).await;
         self.awaited = Awaited::call(self.runs.models.clone(), request, meter);
     }
@@ -396,7 +420,13 @@ fn length(event: &ModelEvent) -> usize {
         ModelEvent::Text(text) | ModelEvent::Thinking(text) => text.len(),
         ModelEvent::ToolArguments { delta, .. } => delta.len(),
         ModelEvent::ToolCall { id, name, .. } => id.len() + name.len(),
-        ModelEvent::Usage(_) | ModelEvent::Finished(_) => 0,
+        ModelEvent::Sources(sources) => sources
+            .iter()
+            .map(|source| source.url.len() + source.title.len())
+            .sum(),
+        ModelEvent::Opaque { data, .. } => data.value.as_str().len(),
+        ModelEvent::Unread { raw, .. } => raw.len(),
+        ModelEvent::Usage(_) | ModelEvent::Finished(_) | ModelEvent::TextWasThinking => 0,
     }
 }
 

@@ -4,10 +4,15 @@ use self::metadata::Clock;
 use super::workshop::Desk;
 use crate::{
     agent::control::neutral,
-    protocol::{AssistantMessage, Message, MessageBody, MessageId, PieceKind, ToolCall, ToolStatus},
+    protocol::{AssistantMessage, Message, MessageBody, MessageId, Opaque, PieceKind, ToolCall, ToolStatus},
     providers::{ModelMessage, ToolUse},
     storage::Summary,
 };
+
+mod told;
+
+use self::told::OpaqueOf;
+pub(super) use self::told::Told;
 
 pub(super) mod fit;
 pub(super) mod metadata;
@@ -49,9 +54,9 @@ impl Turn {
 }
 
 impl Conversation {
-    /// What there is to show for an answer that has come to `begun`, without a prompt. `history` leads to it, oldest first, and
-    /// ends with the question.
-    pub fn new(history: &[Message], begun: &AssistantMessage, desk: &Desk, clock: Option<&Clock>) -> Self {
+    /// What there is to show for an answer, without a prompt.
+    pub fn new(told: Told<'_>, desk: &Desk, clock: Option<&Clock>) -> Self {
+        let Told { history, begun, .. } = told;
         let mut turns: Vec<Turn> = Vec::new();
         let mut before = None;
         for message in history {
@@ -66,11 +71,18 @@ impl Conversation {
                 }),
             }
             if let Some(turn) = turns.last_mut() {
-                shown(message, desk, &metadata.unwrap_or_default(), &mut turn.messages);
+                shown(
+                    message,
+                    desk,
+                    told,
+                    &metadata.unwrap_or_default(),
+                    &mut turn.messages,
+                );
             }
         }
         let mut latest = turns.pop().map(|turn| turn.messages).unwrap_or_default();
-        said_and_done(begun, desk, true, &mut latest);
+        let (id, begun) = begun;
+        said_and_done(begun, desk, told.opaque_of(id), true, &mut latest);
         go_on(&mut latest, begun);
         Self {
             prompt: String::new(),
@@ -145,7 +157,7 @@ impl Conversation {
 }
 
 /// A message of the history, with its metadata before its text: the only ones that are in it, whoever wrote the text.
-fn shown(message: &Message, desk: &Desk, metadata: &str, messages: &mut Vec<ModelMessage>) {
+fn shown(message: &Message, desk: &Desk, told: Told<'_>, metadata: &str, messages: &mut Vec<ModelMessage>) {
     let answer = match &message.body {
         MessageBody::User { text, .. } => {
             messages.push(ModelMessage::User([metadata, &*neutral(text)].concat()));
@@ -154,7 +166,7 @@ fn shown(message: &Message, desk: &Desk, metadata: &str, messages: &mut Vec<Mode
         MessageBody::Assistant(answer) => answer,
     };
     let begin = messages.len();
-    said_and_done(answer, desk, false, messages);
+    said_and_done(answer, desk, told.opaque_of(message.id), false, messages);
     // Before the last of its texts: what comes earlier stays as it was while it was made, for servers that remember that.
     let text_of = |message: &mut ModelMessage| match message {
         ModelMessage::Assistant { text, .. } => Some(std::mem::take(text)),
@@ -174,10 +186,11 @@ fn shown(message: &Message, desk: &Desk, metadata: &str, messages: &mut Vec<Mode
 fn said_and_done(
     assistant: &AssistantMessage,
     desk: &Desk,
+    opaque: OpaqueOf<'_>,
     with_thinking: bool,
     messages: &mut Vec<ModelMessage>,
 ) {
-    let mut turn = Said::default();
+    let mut turn = Said::new(opaque);
     for piece in assistant.pieces() {
         match piece.kind {
             PieceKind::Payload(payload) => {
@@ -199,24 +212,42 @@ fn said_and_done(
             PieceKind::Tool(call) => {
                 turn.ends_before(piece.key.0, messages);
                 turn.node = piece.key.0;
-                turn.calls.push(call);
+                turn.calls.push((call, piece.key.1));
             }
         }
+        turn.reaches = turn.reaches.max(Some(piece.key.0));
     }
     turn.end(messages);
 }
 
 /// What the model said until it waited for its tools.
-#[derive(Default)]
 struct Said<'a> {
     text: String,
     thinking: String,
-    calls: Vec<&'a ToolCall>,
+    /// The calls, with their places in their node.
+    calls: Vec<(&'a ToolCall, usize)>,
     /// Where the calls are.
     node: usize,
+    /// The last node of which something is here.
+    reaches: Option<usize>,
+    /// The first node of which the data for the provider have not been shown.
+    untold: usize,
+    opaque: OpaqueOf<'a>,
 }
 
-impl Said<'_> {
+impl<'a> Said<'a> {
+    fn new(opaque: OpaqueOf<'a>) -> Self {
+        Self {
+            text: String::new(),
+            thinking: String::new(),
+            calls: Vec::new(),
+            node: 0,
+            reaches: None,
+            untold: 0,
+            opaque,
+        }
+    }
+
     /// What is in another node than the calls comes after what they gave.
     fn ends_before(&mut self, node: usize, messages: &mut Vec<ModelMessage>) {
         if !self.calls.is_empty() && node != self.node {
@@ -238,21 +269,30 @@ impl Said<'_> {
         if text.is_empty() && calls.is_empty() {
             return;
         }
+        let end = self.reaches.map_or(0, |node| node + 1);
+        let nodes = self.untold..end.max(self.untold);
+        self.untold = nodes.end;
+        let (opaque, node) = (self.opaque, self.node);
+        let parts: Vec<usize> = calls.iter().map(|(_, part)| *part).collect();
         messages.push(ModelMessage::Assistant {
             text,
             thinking: thinking
                 .filter(|thoughts| !thoughts.is_empty() && !calls.is_empty())
                 .map(|thoughts| neutral(&thoughts).into_owned()),
-            tool_calls: calls.iter().map(|call| as_asked(call)).collect(),
+            tool_calls: calls
+                .iter()
+                .map(|(call, part)| as_asked(call, opaque.beside(node, *part)))
+                .collect(),
+            opaque: opaque.of_nodes(nodes, (node, &parts)),
         });
-        messages.extend(calls.iter().map(|call| ModelMessage::Tool {
+        messages.extend(calls.iter().map(|(call, _)| ModelMessage::Tool {
             tool_use_id: call.tool_use_id.clone(),
             output: output(call),
         }));
     }
 }
 
-fn as_asked(call: &ToolCall) -> ToolUse {
+fn as_asked(call: &ToolCall, opaque: Vec<Opaque>) -> ToolUse {
     let input = call.input.as_str();
     ToolUse {
         id: call.tool_use_id.clone(),
@@ -263,6 +303,7 @@ fn as_asked(call: &ToolCall) -> ToolUse {
         } else {
             "{}".into()
         },
+        opaque,
     }
 }
 
@@ -316,10 +357,17 @@ fn number_calls(messages: &mut [ModelMessage]) {
     let mut awaited: Vec<(String, String)> = Vec::new();
     for message in messages {
         match message {
-            ModelMessage::Assistant { tool_calls, .. } => {
+            ModelMessage::Assistant {
+                tool_calls, opaque, ..
+            } => {
                 awaited.clear();
+                // What their server said beside them may name them.
+                let is_signed = !opaque.is_empty() || tool_calls.iter().any(|call| !call.opaque.is_empty());
                 for call in tool_calls {
                     count += 1;
+                    if is_signed {
+                        continue;
+                    }
                     let id = format!("call{count:05}");
                     awaited.push((std::mem::replace(&mut call.id, id.clone()), id));
                 }

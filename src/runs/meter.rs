@@ -57,7 +57,11 @@ impl Meter {
             ModelEvent::Finished(_) if !self.is_counted => {
                 return vec![Input::Used(self.estimated()), Input::Model(event)];
             }
-            ModelEvent::Finished(_) => {}
+            ModelEvent::Finished(_)
+            | ModelEvent::TextWasThinking
+            | ModelEvent::Sources(_)
+            | ModelEvent::Opaque { .. }
+            | ModelEvent::Unread { .. } => {}
         }
         vec![Input::Model(event)]
     }

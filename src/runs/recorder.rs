@@ -10,13 +10,13 @@ use crate::{
     clock,
     diagnostics::{
         Secrets, cost_of,
-        record::{Failure, Known, Purpose, RawCall, Request, Response, TimelineEntry, Tokens, happened},
+        record::{
+            Failure, Known, Purpose, RawCall, RawPiece, Request, Response, TimelineEntry, Tokens, happened,
+        },
     },
     journal::Journal,
     protocol::{CallId, EventBody, RunStatus, Timestamp},
-    providers::{
-        FinishReason, Manners, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Models, Sent, Usage,
-    },
+    providers::{Manners, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Models, Sent, Usage},
     settings::{Price, Settings},
     storage::{RecordedCall, RunKey},
 };
@@ -26,6 +26,9 @@ const MOST_EVENTS: usize = 300;
 
 /// The most tool calls that are kept of what one call of the model gave.
 const MOST_TOOL_CALLS: usize = 200;
+
+/// The most pieces that could not be taken in that are kept of one call.
+const MOST_UNREAD: usize = 50;
 
 /// The most failures that are kept of one call.
 const MOST_FAILURES: usize = 20;
@@ -192,7 +195,7 @@ impl Recorder {
         };
         let request = (!is_written).then(|| {
             self.known = call.known.clone();
-            let sent = sent(&asked.request);
+            let sent = sent(&asked.request.without_opaque());
             Request {
                 started_at: call.started_at,
                 model: asked.request.model.clone(),
@@ -218,7 +221,7 @@ impl Recorder {
         match input {
             Input::Model(ModelEvent::Usage(usage)) => call.costs(usage, &self.terms.prices),
             Input::Model(ModelEvent::Finished(reason)) => {
-                call.response.finish_reason = Some(in_words(*reason).into());
+                call.response.finish_reason = Some(reason.as_str().into());
                 call.ends(RunStatus::Complete);
             }
             Input::Model(event) => call.says(event, most),
@@ -315,7 +318,22 @@ impl Call {
                 }
             }
             ModelEvent::ToolCall { .. } => raw.cut = true,
-            ModelEvent::Usage(_) | ModelEvent::Finished(_) => {}
+            ModelEvent::TextWasThinking => {
+                let text = mem::take(&mut raw.text);
+                raw.thinking.push_str(&text);
+            }
+            ModelEvent::Unread { what, raw: piece } if raw.unread.len() < MOST_UNREAD => {
+                let mut kept = RawPiece::default();
+                add(&mut kept.what, what.name());
+                add(&mut kept.raw, piece);
+                raw.unread.push(kept);
+            }
+            ModelEvent::Unread { .. } => raw.cut = true,
+            // What is for the provider alone is shown to nobody.
+            ModelEvent::Opaque { .. }
+            | ModelEvent::Sources(_)
+            | ModelEvent::Usage(_)
+            | ModelEvent::Finished(_) => {}
         }
     }
 
@@ -360,16 +378,6 @@ impl Call {
 
 fn milliseconds_since(begun: Instant) -> u64 {
     u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
-}
-
-/// As the model servers of the contract's examples say it.
-fn in_words(reason: FinishReason) -> &'static str {
-    match reason {
-        FinishReason::Stop => "stop",
-        FinishReason::Length => "length",
-        FinishReason::ToolCalls => "tool_calls",
-        FinishReason::ContentFilter => "content_filter",
-    }
 }
 
 #[cfg(test)]

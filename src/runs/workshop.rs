@@ -1,17 +1,17 @@
 //! What the model may make in a run: the types and actions of its page, and what was made before, to be shown to it again and
 //! to make new versions of.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
 use crate::{
-    agent::{Workshop, control::Marker},
+    agent::{Workshop, control::Marker, names},
     pages::{
         actions::ClientAction,
         payload_config::{self, PayloadConfig},
     },
-    protocol::{AssistantMessage, Message, Part, Payload},
+    protocol::{AssistantMessage, Message, Part, Payload, ToolCall, ToolStatus},
     storage::{RunKey, Storage, StorageError},
     tools::NewPayload,
 };
@@ -30,6 +30,8 @@ pub(super) struct Desk {
     pub limit: usize,
     /// What the model has made on this branch.
     made: Mutex<Vec<Payload>>,
+    /// The messages that lead to the run.
+    history: Arc<[Message]>,
 }
 
 impl Desk {
@@ -38,12 +40,14 @@ impl Desk {
         actions: Vec<&'static ClientAction>,
         limit: usize,
         made: Vec<Payload>,
+        history: Arc<[Message]>,
     ) -> Self {
         Self {
             payloads,
             actions,
             limit,
             made: Mutex::new(made),
+            history,
         }
     }
 
@@ -109,6 +113,17 @@ impl Workshop for Desk {
     fn performs(&self, action: &str) -> bool {
         self.actions.iter().any(|known| known.name == action)
     }
+
+    fn has_been_given(&self, url: &str) -> bool {
+        let gave = |call: &ToolCall| {
+            let output = call.output.as_deref().unwrap_or_default();
+            call.status == ToolStatus::Complete && names(output, url)
+        };
+        let mut answers = self.history.iter().filter_map(Message::assistant);
+        answers.any(|answer| {
+            answer.tool_calls().any(gave) || answer.sources.iter().any(|source| source.url == url)
+        })
+    }
 }
 
 /// The newest of what the model has made on the branch that leads to an answer, and in it.
@@ -143,10 +158,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::pages::payload_config::EVERYWHERE;
+    use crate::{
+        pages::payload_config::EVERYWHERE,
+        protocol::{MessageBody, MessageId, Node, Source, Timestamp},
+    };
 
     fn desk(limit: usize) -> Desk {
-        Desk::new(EVERYWHERE.to_vec(), Vec::new(), limit, Vec::new())
+        Desk::new(EVERYWHERE.to_vec(), Vec::new(), limit, Vec::new(), Arc::new([]))
     }
 
     fn data(payload: &Payload) -> Value {
@@ -182,7 +200,7 @@ mod tests {
         };
         let proposal = proposal.named_within(1000).unwrap();
         let id = proposal.payload_id.clone();
-        let desk = Desk::new(EVERYWHERE.to_vec(), Vec::new(), 1000, vec![proposal]);
+        let desk = Desk::new(EVERYWHERE.to_vec(), Vec::new(), 1000, vec![proposal], [].into());
         assert_eq!(
             desk.as_written(&id).as_deref(),
             Some(r#"QUERY_SUGGESTION: {"query":"asthma[mesh]"}"#)
@@ -212,5 +230,36 @@ mod tests {
             desk.make("text_document", json!({"text": "x".repeat(60)}))
                 .is_err()
         );
+    }
+
+    #[test]
+    fn an_address_of_an_earlier_turn_has_been_given() {
+        let call = ToolCall {
+            output: Some("See https://found.example/page.".into()),
+            ..ToolCall::of("web_search", ToolStatus::Complete)
+        };
+        let mut answer = AssistantMessage::started("x/m");
+        answer.nodes.push(Node {
+            parts: vec![Part::ToolCall(Box::new(call))],
+        });
+        answer.sources.push(Source {
+            number: 1,
+            title: String::new(),
+            url: "https://cited.example".into(),
+        });
+        let message = Message {
+            id: MessageId::new(),
+            parent_id: None,
+            created_at: Timestamp(0),
+            body: MessageBody::Assistant(answer),
+        };
+        let desk = Desk::new(Vec::new(), Vec::new(), 0, Vec::new(), Arc::new([message]));
+        for (url, given) in [
+            ("https://found.example/page", true),
+            ("https://cited.example", true),
+            ("https://found.example", false),
+        ] {
+            assert_eq!(desk.has_been_given(url), given, "{url}");
+        }
     }
 }

@@ -199,6 +199,9 @@ pub struct Limits {
     pub model_event_bytes: usize,
     /// What one answer may come to, its thinking included.
     pub answer_bytes: usize,
+    /// What a model server wants to see again of one call of it and nobody else understands (signatures, encrypted thoughts), in
+    /// bytes. What is more is not kept.
+    pub opaque_bytes: usize,
     /// What a tool makes for the panel in one call.
     pub payload_bytes: usize,
     /// What is kept of one call of a model for the diagnostics: of what was sent, and as much of what came back.
@@ -314,6 +317,7 @@ impl Default for Limits {
             request_bytes_per_second: 100,
             model_event_bytes: 1 << 20,
             answer_bytes: 8 << 20,
+            opaque_bytes: 1 << 20,
             payload_bytes: 1 << 20,
             diagnostics_bytes: 256 << 10,
             diagnostics_answers: 50,

@@ -1,7 +1,9 @@
 //! What a run begins with.
 
+use std::collections::HashMap;
+
 use super::Looking;
-use crate::protocol::{AssistantMessage, Judged, Message, MessageId, Parameters};
+use crate::protocol::{AssistantMessage, Judged, Message, MessageId, Parameters, PlacedOpaque};
 
 /// What a run begins with, or goes on with, as of one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,6 +12,8 @@ pub struct Beginning {
     pub answer: AssistantMessage,
     /// The messages that lead to it, oldest first.
     pub history: Vec<Message>,
+    /// What only providers understand of the answer and of those that lead to it, by message, in the order in which it came.
+    pub opaque: HashMap<MessageId, Vec<PlacedOpaque>>,
     /// What the person looked at when they wrote the message that the run answers: it is told of it, and has its tools, however
     /// late it is answered.
     pub looking: Option<Looking>,

@@ -5,7 +5,8 @@ use bytes::Bytes;
 use super::{RunKey, Summary};
 use crate::protocol::{
     ApiToken, AssistantMessage, Attachment, CallId, ConversationId, ConversationSummary, EventBody, Memory,
-    MemoryId, MessageId, PageContext, Parameters, Payload, StreamId, Timestamp, TokenId, UserId,
+    MemoryId, MessageId, PageContext, Parameters, Payload, PlacedOpaque, StreamId, Timestamp, TokenId,
+    UserId,
     intent::{ApprovalAnswer, Continue, Judge, Regenerate, SendMessage, SetParameters, Started, TakeAction},
     literature::{ResearchStream, SavedArticle},
 };
@@ -46,6 +47,11 @@ pub enum Change {
     Keep {
         run: RunKey,
         payload: Payload,
+    },
+    /// What only the provider of a run's model understands. An event that makes the part beside which it belongs comes after it.
+    KeepOpaque {
+        run: RunKey,
+        placed: PlacedOpaque,
     },
     /// How a run called its model. Kept for so many runs of a conversation, the newest.
     Record {
@@ -333,7 +339,9 @@ pub enum Refusal {
     Fault,
     #[error("a run is at work on this conversation")]
     RunActive,
-    #[error("only the last answer of a branch can be continued, and only if it did not come to its end")]
+    #[error(
+        "only the last answer of a branch can be continued, and only if it did not come to its natural end"
+    )]
     NotContinuable,
     #[error("the id was used for something else")]
     IntentReused,

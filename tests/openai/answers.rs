@@ -156,3 +156,69 @@ async fn many_tokens_come_in_order_and_none_is_missing() {
         .collect();
     assert_eq!(numbers, (0..5000).collect::<Vec<u64>>());
 }
+
+#[tokio::test]
+async fn an_answer_that_is_not_streamed_is_read() {
+    let answer = json!({
+        "choices": [{"index": 0, "finish_reason": "length", "message": {"role": "assistant", "content": "Hello"}}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 1},
+    });
+    for media_type in ["application/json; charset=utf-8", "text/event-stream"] {
+        let script = Script::new()
+            .content_type(media_type)
+            .raw(answer.to_string())
+            .end();
+        let expected = vec![
+            text("Hello"),
+            usage(1),
+            ModelEvent::Finished(FinishReason::Length),
+        ];
+        assert_eq!(play(script).await, (expected, None), "{media_type}");
+    }
+}
+
+#[tokio::test]
+async fn another_protocol_is_called_that() {
+    let first = "event: message-start\ndata: {\"type\":\"message-start\",\"delta\":{}}\n\n";
+    let (events, error) = play(Script::new().raw(first).hang()).await;
+    assert_eq!(events, []);
+    let (code, kind, message, hint) = told(error);
+    assert_eq!((code.as_str(), kind), ("other_protocol", Refused));
+    assert!(message.contains("another protocol (Cohere's own)"), "{message}");
+    assert!(
+        hint.contains("compatibility/v1") && hint.contains("ACME_BASE_URL"),
+        "{hint}"
+    );
+}
+
+#[tokio::test]
+async fn what_ends_before_its_first_word_may_be_tried_again() {
+    for (script, code) in [
+        (Script::new().raw("").end(), "endpoint_failed"),
+        (Script::new().raw("").cut(), "broke_off"),
+        (Script::new().raw(": wait\n\n").end(), "endpoint_failed"),
+        (Script::new().end(), "broke_off"),
+    ] {
+        let (_, error) = play(script.clone()).await;
+        let (got, kind, message, _) = told(error);
+        assert_eq!(
+            (got.as_str(), kind),
+            (code, Unavailable { after: None }),
+            "{script:?} {message}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_malformed_stream_does_not_blame_the_address() {
+    let hi = "data: {\"choices\": [{\"delta\": {\"content\": \"Hi\"}}]}\n\n";
+    for tail in [
+        "data: {\"choices\": [{\n\n".to_owned(),
+        format!("data: {}", "x".repeat(2 << 20)),
+    ] {
+        let (_, error) = play(Script::new().raw(hi).raw(tail).end()).await;
+        let (code, _, _, hint) = told(error);
+        assert_eq!(code, "bad_answer");
+        assert!(!hint.contains("ACME_BASE_URL"), "{hint}");
+    }
+}

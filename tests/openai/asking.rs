@@ -117,7 +117,9 @@ async fn a_model_that_knows_no_tools_is_told_in_words_what_they_gave() {
                 id: "1".into(),
                 name: "look".into(),
                 arguments: "{}".into(),
+                opaque: Vec::new(),
             }],
+            opaque: Vec::new(),
         },
         ModelMessage::Tool {
             tool_use_id: "1".into(),

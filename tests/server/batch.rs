@@ -92,6 +92,7 @@ async fn the_answer_has_all_that_the_contract_promises_and_is_the_stream_s_paylo
             "user_message_id": saved["user_message_id"],
             "message_id": saved["expected_assistant_message_id"],
             "status": "complete",
+            "finish_reason": "stop",
         })
     );
 }

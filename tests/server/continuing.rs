@@ -189,3 +189,65 @@ async fn what_a_crash_interrupted_twice_is_whole_in_the_end() {
         .unwrap();
     assert_eq!(response.status(), 204);
 }
+
+#[tokio::test]
+async fn an_answer_at_its_longest_length_goes_on() {
+    let (_folder, _upstream, parlor) = breaking_off(
+        Script::new().text("Because the sk").finish("length"),
+        Script::new().text("y scatters blue."),
+    )
+    .await;
+    let first = ask(&parlor).await;
+    let end = first.last().unwrap();
+    assert_eq!(
+        (
+            &end["type"],
+            &end["finish_reason"],
+            &end["payload"]["finish_reason"]
+        ),
+        (&json!("complete"), &json!("length"), &json!("length"))
+    );
+    let (status, started) = post(&parlor, &go_on(&first)).await;
+    assert_eq!(
+        (status, &started["assistant_message_id"]),
+        (200, &first[0]["message_id"])
+    );
+    let run = first[0]["message_id"].as_str().unwrap();
+    let rest = parlor
+        .follow(&format!("/api/runs/{run}/events"))
+        .await
+        .rest()
+        .await;
+    let end = rest.last().unwrap();
+    assert_eq!(
+        (&end["payload"]["message"], &end["finish_reason"]),
+        (&json!("Because the sky scatters blue."), &json!("stop"))
+    );
+    let delta = rest.iter().find(|event| event["type"] == "text_delta").unwrap();
+    assert_eq!(delta["node"], 1, "a node of its own");
+    let (status, refused) = post(&parlor, &go_on(&first)).await;
+    assert_eq!((status, &refused["code"]), (409, &json!("not_continuable")));
+}
+
+#[tokio::test]
+async fn an_answer_at_parlors_own_limit_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.script(When::user_contains("cut off"), Script::new().text("end"));
+    upstream.script_times(
+        1,
+        When::any(),
+        Script::new().text("x".repeat(600)).text("x".repeat(600)).hang(),
+    );
+    let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
+        settings.limits.answer_bytes = 1000;
+    })
+    .await;
+    let first = ask(&parlor).await;
+    let end = first.last().unwrap();
+    assert_eq!(
+        (&end["type"], &end["finish_reason"]),
+        (&json!("complete"), &json!("length"))
+    );
+    assert_eq!(post(&parlor, &go_on(&first)).await.0, 200);
+}

@@ -12,8 +12,10 @@ use crate::support::{Parlor, answering, calls, text};
 const PATIENCE: f64 = 0.5;
 
 /// What Parlor itself has found out by waiting or counting.
-const OF_NO_ENDPOINT: [&str; 7] = [
+const OF_NO_ENDPOINT: [&str; 9] = [
     "no_answer",
+    "no_answer_after_thinking",
+    "unreadable_answer",
     "fell_silent",
     "too_long",
     "answer_too_long",
@@ -163,11 +165,18 @@ fn cases() -> Vec<Case> {
             1,
         ),
         case(
+            "an end before the first byte",
+            script().raw("").end(),
+            ("failed", "endpoint_failed"),
+            "",
+            3,
+        ),
+        case(
             "connection lost before the first token",
             script().cut(),
-            ("interrupted", "broke_off"),
+            ("failed", "broke_off"),
             "",
-            1,
+            3,
         ),
         case(
             "connection lost in mid-answer",
@@ -217,6 +226,32 @@ fn cases() -> Vec<Case> {
             1,
         ),
         case(
+            "another protocol",
+            script()
+                .raw("event: message-start\ndata: {\"type\":\"message-start\",\"delta\":{}}\n\n")
+                .end(),
+            ("failed", "other_protocol"),
+            "",
+            1,
+        ),
+        case(
+            "thoughts without an answer",
+            script().think("Hm.").finish("stop").done(),
+            ("failed", "no_answer_after_thinking"),
+            "",
+            1,
+        ),
+        case(
+            "an answer that can't be read",
+            script()
+                .raw("data: {\"choices\":[{\"delta\":{\"video\":{\"id\":1}}}]}\n\n")
+                .finish("stop")
+                .done(),
+            ("failed", "unreadable_answer"),
+            "",
+            1,
+        ),
+        case(
             "held back by a filter",
             half().finish("content_filter").done(),
             ("failed", "content_filter"),
@@ -224,10 +259,10 @@ fn cases() -> Vec<Case> {
             1,
         ),
         case(
-            "an answer that never ends",
-            script().tokens(1_000_000, 0.0),
+            "thoughts that never end",
+            script().think("x".repeat(200_000)).hang(),
             ("failed", "answer_too_long"),
-            "…",
+            "",
             1,
         ),
         case(

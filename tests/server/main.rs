@@ -21,6 +21,7 @@ mod openapi;
 mod payloads;
 mod personal;
 mod prompts;
+mod provider_data;
 mod refusals;
 mod resume;
 mod slow_clients;

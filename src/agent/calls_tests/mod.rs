@@ -8,7 +8,10 @@ use super::{
     tests::{TextOnly, terms},
     *,
 };
-use crate::protocol::{ToolCall, ToolStatus};
+use crate::{
+    protocol::{Json, ToolCall, ToolStatus},
+    providers::Beside,
+};
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
@@ -235,4 +238,36 @@ fn ids_that_are_missing_or_the_same_are_replaced() {
         .map(|call| call.tool_use_id.as_str())
         .collect();
     assert_eq!(ids, ["call00000", "same", "call00002"]);
+}
+
+#[test]
+fn data_beside_a_call_are_kept_before_it_begins() {
+    let data = Opaque {
+        kind: "openai".into(),
+        field: "extra_content".into(),
+        value: Json::or_string("{}"),
+    };
+    let said = Input::Model(ModelEvent::Opaque {
+        beside: Beside::ToolCall(0),
+        data: data.clone(),
+    });
+    let mut inputs = asks(&[("look", "{}")]);
+    inputs.insert(1, said);
+    let mut agent = agent(AssistantMessage::started("x/m"));
+    agent.step(Input::Start, NOON);
+    let effects: Vec<Effect> = inputs
+        .into_iter()
+        .flat_map(|input| agent.step(input, NOON))
+        .collect();
+    let place = |is_it: fn(&Effect) -> bool| effects.iter().position(is_it).unwrap();
+    let kept = place(|effect| matches!(effect, Effect::KeepOpaque { .. }));
+    assert_eq!(
+        effects[kept],
+        Effect::KeepOpaque {
+            node: 0,
+            part: Some(0),
+            data
+        }
+    );
+    assert!(kept < place(|effect| matches!(effect, Effect::Log(EventBody::ToolStart { .. }))));
 }

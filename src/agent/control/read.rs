@@ -65,13 +65,18 @@ pub(super) fn metadata(json: Value) -> Option<Option<Vec<Source>>> {
     for (index, source) in sources.iter_mut().enumerate() {
         source.number = index + 1;
     }
+    Some(Some(bounded(sources)))
+}
+
+/// The sources that can be shown, with the numbers that they have.
+pub(in crate::agent) fn bounded(mut sources: Vec<Source>) -> Vec<Source> {
     sources.retain(|source| {
         fits(&source.url, MAX_URL)
             && source.url.len() <= MAX_URL
             && source.title.chars().nth(MAX_TITLE).is_none()
     });
     sources.truncate(MAX_SOURCES);
-    Some(Some(sources))
+    sources
 }
 
 fn fits(text: &str, most: usize) -> bool {

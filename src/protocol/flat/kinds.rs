@@ -87,9 +87,10 @@ impl TryFrom<Fields> for Event {
             "status" => fields!(flat => EventBody::Status { message }),
             "thinking" => fields!(flat => EventBody::Thinking { node, part, offset, text }),
             "text_delta" => fields!(flat => EventBody::TextDelta { node, part, offset, text }),
+            "text_was_thinking" => fields!(flat => EventBody::TextWasThinking { node }),
             "complete" => {
                 let worked_ms = worked(&mut flat);
-                fields!(flat => EventBody::Complete { ended_at } with worked_ms)
+                fields!(flat => EventBody::Complete { ended_at; finish_reason } with worked_ms)
             }
             "cancelled" => {
                 let worked_ms = worked(&mut flat);
@@ -97,7 +98,7 @@ impl TryFrom<Fields> for Event {
             }
             "error" => {
                 let worked_ms = worked(&mut flat);
-                fields!(flat => EventBody::Error { status, error, message, ended_at } with worked_ms)
+                fields!(flat => EventBody::Error { status, error, message, ended_at; finish_reason } with worked_ms)
             }
             "approval_requested" => EventBody::ApprovalRequested(asked(&mut flat)),
             "approval_answered" => {
@@ -193,7 +194,7 @@ fn body(flat: &mut Fields) -> MessageBody {
             let sources = flat.take("sources").unwrap_or_default();
             let worked_ms = worked(flat);
             MessageBody::Assistant(fields!(flat => AssistantMessage {
-                model, status, nodes; activity, error, usage, ended_at
+                model, status, nodes; activity, error, finish_reason, usage, ended_at
             } with suggested_values, suggested_actions, sources, worked_ms))
         }
         "user" => {

@@ -173,6 +173,7 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
     if matches!(event, EventBody::RunContinued { .. }) {
         run.status = RunStatus::Running;
         (run.activity, run.error, run.ended_at) = (None, None, None);
+        run.finish_reason = None;
         return Some(RunTouched::Run);
     }
     if let EventBody::ActionTaken { index } = event {
@@ -192,10 +193,15 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
         if let EventBody::Error { error, .. } = event {
             run.error = Some(error.clone());
         }
+        if let EventBody::Error { finish_reason, .. } | EventBody::Complete { finish_reason, .. } = event {
+            run.finish_reason.clone_from(finish_reason);
+        }
         if let EventBody::Error {
             ended_at, worked_ms, ..
         }
-        | EventBody::Complete { ended_at, worked_ms }
+        | EventBody::Complete {
+            ended_at, worked_ms, ..
+        }
         | EventBody::Cancelled { ended_at, worked_ms } = event
         {
             run.ended_at = Some(*ended_at);
@@ -246,6 +252,15 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
         } => extend(run, *node, *part, *offset, text, || Part::Text {
             text: String::new(),
         }),
+        EventBody::TextWasThinking { node } => {
+            for part in &mut run.nodes.get_mut(*node)?.parts {
+                if let Part::Text { text } = part {
+                    let text = std::mem::take(text);
+                    *part = Part::Thinking { text };
+                }
+            }
+            Some(RunTouched::Run)
+        }
         _ => tools::apply_to_calls(run, event),
     }
 }

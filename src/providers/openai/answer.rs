@@ -9,13 +9,16 @@ use super::{
     refusal,
     transport::{Transport, media_type, read_body},
 };
-use crate::providers::{ModelError, ModelErrorKind::Broken, ModelEvent, ModelStream};
+use crate::providers::{ModelError, ModelErrorKind::Unavailable, ModelEvent, ModelStream};
 
 /// How long the usage may still take, and the end, when the model has said why it stopped.
 const ENDING_TIMEOUT: Duration = Duration::from_secs(3);
 
 struct Answer {
     transport: Transport,
+    media_type: String,
+    /// Something was understood: what goes wrong now can't be mended by asking again.
+    has_said: bool,
     response: Response,
     decoder: Decoder,
     /// Decoded and not taken yet: what one read has brought.
@@ -32,7 +35,7 @@ pub async fn stream(
 ) -> Result<ModelStream, ModelError> {
     let media_type = media_type(&response);
     // Servers call their event streams many things, but not these.
-    if matches!(media_type.as_str(), "application/json" | "text/html") {
+    if media_type == "text/html" {
         let body = read_body(response).await;
         let json: Option<serde_json::Value> = serde_json::from_slice(&body).ok();
         return Err(match json.as_ref().and_then(|json| json.get("error")) {
@@ -44,6 +47,8 @@ pub async fn stream(
     }
     let answer = Answer {
         transport,
+        media_type,
+        has_said: false,
         response,
         decoder: Decoder::new(max_frame),
         ready: VecDeque::new(),
@@ -63,6 +68,7 @@ impl Answer {
     async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
         loop {
             if let Some(event) = self.ready.pop_front() {
+                self.has_said = true;
                 return Some(Ok(event));
             }
             if let Some(failure) = self.failure.take() {
@@ -87,7 +93,7 @@ impl Answer {
                 Err(error) => {
                     // Release what the decoder holds; that the answer is not whole is known.
                     let _ = self.decoder.end(&mut self.ready);
-                    self.failure = Some(self.transport.broke_off(Some(&error)));
+                    self.failure = Some(self.broke_off(Some(&error)));
                     return;
                 }
             }
@@ -100,17 +106,29 @@ impl Answer {
         self.failure = result.err().map(|fault| self.explain(fault));
     }
 
+    /// The connection was lost, or ended. Before the first word that is as if there had been no answer.
+    fn broke_off(&self, error: Option<&reqwest::Error>) -> ModelError {
+        let error = self.transport.broke_off(error);
+        match self.has_said || !self.ready.is_empty() {
+            true => error,
+            false => ModelError {
+                kind: Unavailable { after: None },
+                ..error
+            },
+        }
+    }
+
     fn explain(&self, fault: Fault) -> ModelError {
-        let bad = |what: String| ModelError {
-            kind: Broken,
-            ..self.transport.bad_answer(what)
-        };
+        let bad = |what: String| self.transport.bad_part(what);
         match fault {
-            Fault::BrokeOff => self.transport.broke_off(None),
+            Fault::BrokeOff => self.broke_off(None),
+            Fault::Nothing => self.transport.empty(),
+            Fault::OtherProtocol(name) => self.transport.other_protocol(name),
             Fault::Error(error) => refusal::in_stream(&self.transport.facts, &error),
-            Fault::NotAStream => self
-                .transport
-                .bad_answer("gave an answer that is not a stream of events."),
+            Fault::NotAStream => self.transport.bad_answer(match self.media_type.as_str() {
+                "application/json" => "answered with application/json that is no answer of a model.",
+                _ => "gave an answer that is not a stream of events.",
+            }),
             Fault::BadFrame(data) => {
                 let data = self.transport.facts.quote(&data);
                 bad(format!("sent something that is not a part of an answer: {data}"))

@@ -1,13 +1,22 @@
-//! Bytes of a streamed chat completion in, model events out. No I/O: the adapter and the tests feed it.
+//! Bytes of a chat completion in, model events out: a stream of chunks, or, from a server that does not stream, the whole answer as
+//! JSON. No I/O: the adapter and the tests feed it.
+
+mod delta;
 
 use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::wire::{Chunk, Content, ContentPart, Delta, Thinking, ToolCall};
+use super::{
+    calls::Calls,
+    cited::Cited,
+    details::Details,
+    others::protocol_of,
+    wire::{Choice, Chunk},
+};
 use crate::{
     protocol::sse::{self, Frame},
-    providers::{Cost, FinishReason, ModelEvent, Usage, think::ThinkFilter},
+    providers::{Cost, FinishReason, ModelEvent, Unread, Usage, think::ThinkFilter},
 };
 
 /// Why a stream cannot be followed to a clean end.
@@ -19,43 +28,77 @@ pub enum Fault {
     BadFrame(String),
     /// The server names an error, in the shape in which it does.
     Error(Value),
+    /// The answer is one of another protocol, of this name.
+    OtherProtocol(&'static str),
     /// The bytes ended, and nothing in them was an event.
     NotAStream,
+    /// There were no bytes, or only signs of life.
+    Nothing,
     /// The bytes ended before the answer did.
     BrokeOff,
+}
+
+/// What the bytes are.
+#[derive(Debug, Default)]
+enum Shape {
+    /// Only white space has come.
+    #[default]
+    Unknown,
+    /// Events.
+    Stream,
+    /// One JSON object.
+    Whole(Vec<u8>),
 }
 
 /// Takes the bytes of one answer, gives its events.
 #[derive(Debug)]
 pub struct Decoder {
+    shape: Shape,
+    max_frame: usize,
     frames: sse::Decoder,
     think: ThinkFilter,
-    calls: Vec<Call>,
+    calls: Calls,
+    cited: Cited,
+    reasoning_details: Details,
+    thinking_blocks: Details,
     usage: Option<Usage>,
     finish: Option<FinishReason>,
+    /// Which of several answers is taken: the first that says something, since only one is asked for.
+    choice: Option<u64>,
+    /// A delta has said something.
+    had_deltas: bool,
+    /// A sound that came, as far as it can be told, and whether its words did.
+    sound: Option<String>,
+    has_transcript: bool,
+    /// Names of pieces that could not be read.
+    unread: Vec<String>,
+    /// A sign of life was all that has come.
+    is_comment: bool,
     /// Some event of the stream has been understood.
     begun: bool,
     ended: bool,
 }
 
-/// A tool call that has begun. Its place in the list is its index in the events.
-#[derive(Debug)]
-struct Call {
-    wire_index: Option<u64>,
-    wire_id: Option<String>,
-    /// What came before the name.
-    waiting: Option<String>,
-}
-
 impl Decoder {
-    /// A decoder that gives up at an SSE frame of more than `max_frame` bytes.
+    /// A decoder that gives up at an SSE frame, or a whole answer, of more than `max_frame` bytes.
     pub fn new(max_frame: usize) -> Self {
         Self {
+            shape: Shape::Unknown,
+            max_frame,
             frames: sse::Decoder::new(max_frame),
             think: ThinkFilter::default(),
-            calls: Vec::new(),
+            calls: Calls::default(),
+            cited: Cited::default(),
+            reasoning_details: Details::new("reasoning_details"),
+            thinking_blocks: Details::new("thinking_blocks"),
             usage: None,
             finish: None,
+            choice: None,
+            had_deltas: false,
+            sound: None,
+            has_transcript: false,
+            unread: Vec::new(),
+            is_comment: true,
             begun: false,
             ended: false,
         }
@@ -76,7 +119,25 @@ impl Decoder {
     /// # Errors
     ///
     /// [`Fault`]; the events before it have been given.
-    pub fn push(&mut self, bytes: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<(), Fault> {
+    pub fn push(&mut self, mut bytes: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<(), Fault> {
+        if let Shape::Unknown = self.shape {
+            bytes = bytes.trim_ascii_start();
+            let Some(first) = bytes.first() else {
+                return Ok(());
+            };
+            self.is_comment = *first == b':';
+            self.shape = match first {
+                b'{' => Shape::Whole(Vec::new()),
+                _ => Shape::Stream,
+            };
+        }
+        if let Shape::Whole(whole) = &mut self.shape {
+            whole.extend_from_slice(bytes);
+            return match whole.len() > self.max_frame {
+                true => Err(Fault::FrameTooLong(self.max_frame)),
+                false => Ok(()),
+            };
+        }
         let mut frames = Vec::new();
         let result = self.frames.push(bytes, &mut frames);
         for frame in frames {
@@ -93,29 +154,56 @@ impl Decoder {
     ///
     /// [`Fault::BrokeOff`] if the server did not say that the answer is whole.
     pub fn end(&mut self, events: &mut VecDeque<ModelEvent>) -> Result<(), Fault> {
-        match self.finish {
-            _ if self.ended => Ok(()),
-            Some(reason) => {
-                self.finished(reason, events);
-                Ok(())
-            }
-            None => {
-                self.think.finish(events);
-                self.ended = true;
-                Err(if self.begun {
-                    Fault::BrokeOff
-                } else {
-                    Fault::NotAStream
-                })
-            }
+        if let Shape::Whole(whole) = std::mem::take(&mut self.shape) {
+            return self.whole(&whole, events);
         }
+        if self.ended {
+            return Ok(());
+        }
+        if let Some(reason) = self.finish.take() {
+            self.finished(reason, events);
+            return Ok(());
+        }
+        self.think.finish(events);
+        self.ended = true;
+        Err(if self.begun {
+            Fault::BrokeOff
+        } else if self.is_comment {
+            Fault::Nothing
+        } else {
+            Fault::NotAStream
+        })
+    }
+
+    /// The answer came in one piece.
+    fn whole(&mut self, json: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<(), Fault> {
+        self.ended = true;
+        let text = String::from_utf8_lossy(json);
+        let chunk = match serde_json::from_str::<Chunk>(&text) {
+            Ok(chunk) => chunk,
+            Err(error) if error.is_eof() => return Err(Fault::BrokeOff),
+            // Some protocols have an object on each line.
+            Err(_) => {
+                return Err(
+                    other_protocol(text.lines().next().unwrap_or_default()).unwrap_or(Fault::NotAStream)
+                );
+            }
+        };
+        if chunk.choices.is_none() && chunk.error.is_none() {
+            return Err(other_protocol(&text).unwrap_or(Fault::NotAStream));
+        }
+        self.chunk(chunk, &text, events)?;
+        let reason = self.finish.take().unwrap_or(FinishReason::Stop);
+        self.finished(reason, events);
+        Ok(())
     }
 
     fn frame(&mut self, frame: &Frame, events: &mut VecDeque<ModelEvent>) -> Result<(), Fault> {
         let data = frame.data.trim();
         if data == "[DONE]" {
             // Some servers end with this alone.
-            self.finished(self.finish.unwrap_or(FinishReason::Stop), events);
+            let reason = self.finish.take().unwrap_or(FinishReason::Stop);
+            self.finished(reason, events);
             return Ok(());
         }
         if frame.event.as_deref() == Some("error") {
@@ -128,11 +216,18 @@ impl Decoder {
         }
         let chunk: Chunk =
             serde_json::from_str(data).map_err(|_| Fault::BadFrame(data.chars().take(120).collect()))?;
+        if !self.begun
+            && chunk.choices.is_none()
+            && let Some(fault) = other_protocol(data)
+        {
+            return Err(fault);
+        }
         self.begun = true;
-        self.chunk(chunk, events)
+        self.chunk(chunk, data, events)
     }
 
-    fn chunk(&mut self, chunk: Chunk, events: &mut VecDeque<ModelEvent>) -> Result<(), Fault> {
+    /// Takes a chunk, which is `data` on the wire.
+    fn chunk(&mut self, chunk: Chunk, data: &str, events: &mut VecDeque<ModelEvent>) -> Result<(), Fault> {
         if let Some(usage) = chunk.usage {
             self.usage = Some(Usage {
                 input_tokens: usage.prompt_tokens,
@@ -140,20 +235,19 @@ impl Decoder {
                 cost: usage.cost.and_then(Cost::from_dollars),
             });
         }
-        // Only one answer is asked for.
-        for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
-            self.delta(choice.delta, events);
-            match choice.finish_reason.as_deref() {
-                None | Some("") => {}
-                Some("error") if chunk.error.is_none() => {
-                    return Err(Fault::Error("the model server gave up on this answer".into()));
+        let sources = self.cited.lists(chunk.citations, chunk.search_results);
+        events.extend(sources.map(ModelEvent::Sources));
+        for choice in chunk.choices.unwrap_or_default() {
+            match self.choice {
+                None if choice.is_silent() => self.unknown(data, events),
+                None => self.choice = Some(choice.index),
+                Some(index) if index == choice.index => {}
+                Some(_) => {
+                    self.cannot_read(Unread::Unknown(format!("choice {}", choice.index)), data, events);
+                    continue;
                 }
-                // DeepSeek ran out of machines.
-                Some("insufficient_system_resource") => {
-                    return Err(Fault::Error("overloaded: insufficient system resource".into()));
-                }
-                Some(reason) => self.finish = Some(finish_reason(reason)),
             }
+            self.take(choice, data, chunk.error.is_some(), events)?;
         }
         match chunk.error {
             None | Some(Value::Null) => Ok(()),
@@ -161,91 +255,45 @@ impl Decoder {
         }
     }
 
-    fn delta(&mut self, mut delta: Delta, events: &mut VecDeque<ModelEvent>) {
-        if let Some(reasoning) = delta.take_reasoning() {
-            events.push_back(ModelEvent::Thinking(reasoning));
-        }
-        match delta.content {
-            Some(Content::Text(text)) => self.think.push(&text, events),
-            Some(Content::Parts(parts)) => self.parts(parts, events),
-            Some(Content::Other(_)) | None => {}
-        }
-        if let Some(refusal) = delta.refusal {
-            self.think.push(&refusal, events);
-        }
-        for call in delta.tool_calls {
-            // What the filter holds was said before the call.
-            self.think.finish(events);
-            self.tool_call(call, events);
-        }
-    }
-
-    fn parts(&mut self, parts: Vec<ContentPart>, events: &mut VecDeque<ModelEvent>) {
-        for part in parts {
-            let thinking = match part.thinking {
-                Some(Thinking::Text(text)) => text,
-                Some(Thinking::Parts(parts)) => parts.into_iter().filter_map(|part| part.text).collect(),
-                Some(Thinking::Other(_)) | None => String::new(),
-            };
-            if !thinking.is_empty() {
-                events.push_back(ModelEvent::Thinking(thinking));
+    fn take(
+        &mut self,
+        mut choice: Choice,
+        data: &str,
+        has_error: bool,
+        events: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), Fault> {
+        let is_delta = choice.delta.as_ref().is_some_and(|delta| !delta.is_silent());
+        let delta = choice.take_delta(self.had_deltas);
+        self.had_deltas |= is_delta;
+        if delta.is_silent() {
+            if self.choice.is_some() && choice.finish_reason.is_none() {
+                self.unknown(data, events);
             }
-            if let Some(text) = part.text {
-                self.think.push(&text, events);
-            }
+        } else {
+            self.delta(delta, data, events);
         }
-    }
-
-    fn tool_call(&mut self, mut fragment: ToolCall, events: &mut VecDeque<ModelEvent>) {
-        let id = fragment.id.take().filter(|id| !id.is_empty());
-        let name = fragment.function.name.take().filter(|name| !name.is_empty());
-        let arguments = fragment.function.take_arguments();
-
-        let index = self.call_of(fragment.index, id.as_deref(), name.is_some());
-        let call = &mut self.calls[index];
-        call.wire_id = call.wire_id.take().or(id);
-        if let Some(waiting) = &mut call.waiting {
-            waiting.push_str(&arguments);
-            let Some(name) = name else { return };
-            let delta = std::mem::take(waiting);
-            call.waiting = None;
-            let id = call.wire_id.clone().unwrap_or_else(|| format!("call_{index}"));
-            events.push_back(ModelEvent::ToolCall { index, id, name });
-            if !delta.is_empty() {
-                events.push_back(ModelEvent::ToolArguments { index, delta });
+        match choice.finish_reason.as_deref() {
+            None | Some("") => {}
+            Some("error") if !has_error => {
+                return Err(Fault::Error("the model server gave up on this answer".into()));
             }
-        } else if !arguments.is_empty() {
-            events.push_back(ModelEvent::ToolArguments {
-                index,
-                delta: arguments,
-            });
+            // DeepSeek ran out of machines.
+            Some("insufficient_system_resource") => {
+                return Err(Fault::Error("overloaded: insufficient system resource".into()));
+            }
+            Some(reason) => self.finish = Some(finish_reason(reason)),
         }
-    }
-
-    /// Which call a fragment belongs to. Some servers leave out the index, some say 0 for each of several calls.
-    fn call_of(&mut self, wire_index: Option<u64>, id: Option<&str>, named: bool) -> usize {
-        let found = match wire_index {
-            Some(_) => self.calls.iter().rposition(|call| call.wire_index == wire_index),
-            None if id.is_some() => self.calls.iter().rposition(|call| call.wire_id.as_deref() == id),
-            None if named => None,
-            None => self.calls.len().checked_sub(1),
-        };
-        let same = found.filter(|&index| match (id, &self.calls[index].wire_id) {
-            (Some(id), Some(known)) => id == known,
-            _ => true,
-        });
-        same.unwrap_or_else(|| {
-            self.calls.push(Call {
-                wire_index,
-                wire_id: None,
-                waiting: Some(String::new()),
-            });
-            self.calls.len() - 1
-        })
+        Ok(())
     }
 
     fn finished(&mut self, reason: FinishReason, events: &mut VecDeque<ModelEvent>) {
         self.think.finish(events);
+        if let Some(raw) = self.sound.take().filter(|_| !self.has_transcript) {
+            let what = Unread::Audio;
+            events.push_back(ModelEvent::Unread { what, raw });
+        }
+        events.extend(self.reasoning_details.finish());
+        events.extend(self.thinking_blocks.finish());
         events.extend(self.usage.map(ModelEvent::Usage));
         // Some servers say "stop" when they ask for a tool.
         let calls_tools = reason == FinishReason::Stop && !self.calls.is_empty();
@@ -258,12 +306,16 @@ impl Decoder {
     }
 }
 
-/// A reason that is not known yet is an end like any other.
+fn other_protocol(data: &str) -> Option<Fault> {
+    let json = serde_json::from_str::<Value>(data).ok()?;
+    protocol_of(&json).map(Fault::OtherProtocol)
+}
+
+/// The reason by the name that this protocol's servers give it. One that is not known is an end like any other.
 fn finish_reason(reason: &str) -> FinishReason {
     match reason {
-        "length" | "max_tokens" | "model_length" => FinishReason::Length,
-        "tool_calls" | "function_call" => FinishReason::ToolCalls,
-        "content_filter" => FinishReason::ContentFilter,
-        _ => FinishReason::Stop,
+        "max_tokens" | "model_length" => FinishReason::Length,
+        "function_call" => FinishReason::ToolCalls,
+        _ => FinishReason::from(reason.to_owned()),
     }
 }

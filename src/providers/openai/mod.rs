@@ -5,9 +5,14 @@
 //! ([`decoder`]), because its stream is unbounded and cannot tell a clean end from a broken one.
 
 mod answer;
+mod calls;
+mod cited;
 pub mod decoder;
+mod details;
 mod facts;
 mod models;
+mod others;
+mod quiet;
 mod refusal;
 mod request;
 mod says;
@@ -37,7 +42,7 @@ use reqwest::{
 };
 use secrecy::{ExposeSecret, SecretString};
 
-use self::{facts::Facts, transport::Transport, window::Windows};
+use self::{facts::Facts, quiet::Quiet, transport::Transport, window::Windows};
 
 use super::{
     Endpoint, EndpointConfig, Manners, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream,
@@ -48,6 +53,9 @@ use crate::{
     settings::{Dialect, PromptLength},
 };
 
+/// The kind of these endpoints.
+const KIND: &str = "openai";
+
 /// One OpenAI-compatible endpoint.
 pub struct OpenAi {
     transport: Transport,
@@ -57,6 +65,8 @@ pub struct OpenAi {
     listed: Vec<String>,
     dialect: Dialect,
     windows: Windows,
+    /// For how long the server does not want to be asked for its models.
+    quiet: Quiet,
     /// The server has refused to be asked for usage (as Mistral has).
     without_usage: AtomicBool,
     /// The server has refused to be told which tool to use, in the field that is there for it.
@@ -140,6 +150,7 @@ impl OpenAi {
             listed: config.models.clone(),
             dialect: config.dialect,
             windows: Windows::new(config, &url),
+            quiet: Quiet::default(),
             without_usage: AtomicBool::new(false),
             without_tool_choice: AtomicBool::new(false),
             without_thinking: AtomicBool::new(config.dialect.forget_thinking),
@@ -284,8 +295,17 @@ impl Endpoint for OpenAi {
 }
 
 impl OpenAi {
-    /// What `/v1/models` answers.
+    /// The answer to `/v1/models`. A server that says `Retry-After` is not asked again before that.
     async fn list(&self) -> Result<serde_json::Value, ModelError> {
+        if let Some(error) = self.quiet.error() {
+            return Err(error);
+        }
+        let answer = self.ask_for_list().await;
+        self.quiet.heed(answer.as_ref().err());
+        answer
+    }
+
+    async fn ask_for_list(&self) -> Result<serde_json::Value, ModelError> {
         let list = self.client.models();
         match tokio::time::timeout(models::TIMEOUT, list.list_byot()).await {
             Ok(answer) => answer.map_err(|error| self.transport.explain(error)),

@@ -1,19 +1,21 @@
 //! What is asked, in async-openai's types where these have all that servers want.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use async_openai::types::chat::{
-    ChatCompletionMessageToolCall, ChatCompletionMessageToolCalls, ChatCompletionRequestAssistantMessage,
-    ChatCompletionRequestMessage, ChatCompletionRequestSystemMessage, ChatCompletionRequestToolMessage,
-    ChatCompletionRequestUserMessage, ChatCompletionStreamOptions, ChatCompletionTool, ChatCompletionTools,
-    FunctionCall, FunctionObject,
+    ChatCompletionMessageToolCall, ChatCompletionMessageToolCalls, ChatCompletionRequestMessage,
+    ChatCompletionRequestSystemMessage, ChatCompletionRequestToolMessage, ChatCompletionRequestUserMessage,
+    ChatCompletionStreamOptions, ChatCompletionTool, ChatCompletionTools, FunctionCall, FunctionObject,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::without::{insist, without_system, without_tools};
+use super::{
+    KIND,
+    without::{insist, without_system, without_tools},
+};
 use crate::{
-    protocol::Parameters,
+    protocol::{Json, Opaque, Parameters},
     providers::{Manners, ModelMessage, ModelRequest, ToolSpec, ToolUse},
     settings::{Dialect, LengthField, ThinkingField},
 };
@@ -34,12 +36,34 @@ pub struct Completion {
 }
 
 #[derive(Debug, Serialize)]
-struct Message {
-    #[serde(flatten)]
-    message: ChatCompletionRequestMessage,
-    /// What DeepSeek wants to see again; it stands in nobody's specification.
+#[serde(untagged)]
+enum Message {
+    Plain(ChatCompletionRequestMessage),
+    Assistant(Assistant),
+}
+
+/// What the model said, with what stands in nobody's specification.
+#[derive(Debug, Serialize)]
+struct Assistant {
+    role: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    /// What DeepSeek wants to see again.
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Call>,
+    /// What the endpoint itself wants to see again.
+    #[serde(flatten)]
+    opaque: BTreeMap<String, Json>,
+}
+
+#[derive(Debug, Serialize)]
+struct Call {
+    #[serde(flatten)]
+    call: ChatCompletionMessageToolCalls,
+    #[serde(flatten)]
+    opaque: BTreeMap<String, Json>,
 }
 
 /// What a server is asked that speaks this dialect and has these manners. `model` is the model's name there.
@@ -115,46 +139,67 @@ fn parameters(parameters: &Parameters, dialect: Dialect) -> Map<String, Value> {
 }
 
 fn message(message: &ModelMessage, with_thinking: bool) -> Message {
-    let mut reasoning_content = None;
-    let message = match message {
+    Message::Plain(match message {
         ModelMessage::System(text) => ChatCompletionRequestSystemMessage::from(text.as_str()).into(),
         ModelMessage::User(text) => ChatCompletionRequestUserMessage::from(text.as_str()).into(),
         ModelMessage::Assistant {
             text,
             thinking,
             tool_calls,
+            opaque,
         } => {
-            reasoning_content = thinking.clone().filter(|_| with_thinking);
-            assistant(text, tool_calls).into()
+            let opaque = fields(opaque);
+            // Where the server has said its reasoning in a form of its own, that is what it wants to see.
+            let in_own_form = ["reasoning_details", "thinking_blocks"];
+            let with_thinking = with_thinking && !in_own_form.iter().any(|name| opaque.contains_key(*name));
+            return Message::Assistant(Assistant {
+                role: "assistant",
+                // Some servers refuse an empty text beside calls, and all refuse a message without either.
+                content: (!text.is_empty() || tool_calls.is_empty()).then(|| text.clone()),
+                reasoning_content: thinking.clone().filter(|_| with_thinking),
+                tool_calls: tool_calls.iter().map(call).collect(),
+                opaque,
+            });
         }
         ModelMessage::Tool { tool_use_id, output } => ChatCompletionRequestToolMessage {
             content: output.as_str().into(),
             tool_call_id: tool_use_id.clone(),
         }
         .into(),
-    };
-    Message {
-        message,
-        reasoning_content,
-    }
+    })
 }
 
-fn assistant(text: &str, calls: &[ToolUse]) -> ChatCompletionRequestAssistantMessage {
-    let call = |call: &ToolUse| {
-        ChatCompletionMessageToolCalls::Function(ChatCompletionMessageToolCall {
+fn call(call: &ToolUse) -> Call {
+    Call {
+        call: ChatCompletionMessageToolCalls::Function(ChatCompletionMessageToolCall {
             id: call.id.clone(),
             function: FunctionCall {
                 name: call.name.clone(),
                 arguments: call.arguments.clone(),
             },
-        })
-    };
-    ChatCompletionRequestAssistantMessage {
-        // Some servers refuse an empty text beside calls, and all refuse a message without either.
-        content: (!text.is_empty() || calls.is_empty()).then(|| text.into()),
-        tool_calls: (!calls.is_empty()).then(|| calls.iter().map(call).collect()),
-        ..Default::default()
+        }),
+        opaque: fields(&call.opaque),
     }
+}
+
+/// What goes back to endpoints of this kind, by its fields. Lists under the same name are one.
+fn fields(opaque: &[Opaque]) -> BTreeMap<String, Json> {
+    let mut fields: BTreeMap<String, Json> = BTreeMap::new();
+    for Opaque { field, value, .. } in opaque.iter().filter(|data| data.kind == KIND) {
+        let list = |json: &Json| serde_json::from_str::<Vec<Json>>(json.as_str()).ok();
+        let both = fields
+            .get(field)
+            .and_then(|known| Some([list(known)?, list(value)?].concat()));
+        let value = match both {
+            Some(both) => {
+                let entries: Vec<&str> = both.iter().map(Json::as_str).collect();
+                Json::or_string(&format!("[{}]", entries.join(",")))
+            }
+            None => value.clone(),
+        };
+        fields.insert(field.clone(), value);
+    }
+    fields
 }
 
 fn tool(tool: &ToolSpec) -> ChatCompletionTools {
@@ -287,7 +332,9 @@ mod tests {
                 id: "1".into(),
                 name: "a".into(),
                 arguments: "{}".into(),
+                opaque: Vec::new(),
             }],
+            opaque: Vec::new(),
         };
         let request = ModelRequest::new("m", vec![thoughtful]);
         let message = &sent(&request, Dialect::default(), ALL)["messages"][0];

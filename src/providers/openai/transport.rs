@@ -108,6 +108,34 @@ impl Transport {
         self.facts.error(Refused, "bad_answer", what.into(), hint)
     }
 
+    /// A part of an answer that was right until then.
+    pub fn bad_part(&self, what: impl Into<String>) -> ModelError {
+        let hint = "What had come is kept. That server's own log may say more.";
+        self.facts.error(Broken, "bad_answer", what.into(), hint)
+    }
+
+    /// An answer that is none of this protocol.
+    pub fn other_protocol(&self, name: &str) -> ModelError {
+        let set = match self.facts.base_url_source.as_str() {
+            "" => "its base URL",
+            source => source,
+        };
+        let hint = match name.starts_with("Cohere") {
+            true => format!("Set {set} to Cohere's compatible API: https://api.cohere.ai/compatibility/v1."),
+            false => format!("Set {set} to the address of its OpenAI-compatible API, if it has one."),
+        };
+        let what = format!("speaks another protocol ({name}) than OpenAI's chat completions.");
+        self.facts.error(Refused, "other_protocol", what, hint)
+    }
+
+    /// A status of 200, and then nothing.
+    pub fn empty(&self) -> ModelError {
+        let what = "accepted the request and then ended its answer before it had begun.";
+        let hint = "Retry; if it stays so, see that server's own log.";
+        self.facts
+            .error(Unavailable { after: None }, "endpoint_failed", what, hint)
+    }
+
     pub fn broke_off(&self, error: Option<&reqwest::Error>) -> ModelError {
         let why = match error.map(|error| innermost(error)) {
             Some(cause) => format!(" ({})", self.facts.quote(&cause)),

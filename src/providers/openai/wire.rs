@@ -3,20 +3,40 @@
 //! Types of our own: async-openai's drop reasoning and refuse arrays of typed parts. They take what the many
 //! servers of this protocol make of it (nulls, missing fields, several spellings of thinking) and ignore the rest.
 
-use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, IgnoredAny},
+};
 use serde_json::Value;
 
-/// One `data:` of the stream.
+use crate::protocol::Json;
+
+/// One `data:` of the stream; or the whole answer, from a server that does not stream.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Chunk {
     /// Empty or missing in the chunks that only carry usage or a vendor's fields.
-    #[serde(deserialize_with = "or_default")]
-    pub choices: Vec<Choice>,
+    pub choices: Option<Vec<Choice>>,
     #[serde(deserialize_with = "lenient")]
     pub usage: Option<Usage>,
     /// A server that fails after it has said 200 can say so only here.
     pub error: Option<Value>,
+    /// Perplexity: addresses, in the order in which the text numbers them.
+    #[serde(deserialize_with = "lenient")]
+    pub citations: Option<Vec<String>>,
+    /// Perplexity: the same with titles.
+    #[serde(deserialize_with = "lenient")]
+    pub search_results: Option<Vec<Page>>,
+}
+
+/// A page on the web.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Page {
+    #[serde(deserialize_with = "lenient")]
+    pub title: Option<String>,
+    #[serde(deserialize_with = "or_default")]
+    pub url: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -24,8 +44,10 @@ pub struct Chunk {
 pub struct Choice {
     #[serde(deserialize_with = "or_default")]
     pub index: u64,
-    #[serde(deserialize_with = "or_default")]
-    pub delta: Delta,
+    pub delta: Option<Delta>,
+    /// In the place of `delta`: an answer that is not streamed, and some servers' chunks.
+    pub message: Option<Delta>,
+    #[serde(deserialize_with = "lenient")]
     pub finish_reason: Option<String>,
 }
 
@@ -39,14 +61,32 @@ pub struct Delta {
     /// Groq, OpenRouter, Ollama, newer vLLM.
     #[serde(deserialize_with = "lenient")]
     pub reasoning: Option<String>,
-    /// OpenRouter, beside or instead of `reasoning`.
+    /// GitHub Copilot.
     #[serde(deserialize_with = "lenient")]
-    pub reasoning_details: Option<Vec<ReasoningDetail>>,
+    pub reasoning_text: Option<String>,
+    /// Ollama's own name, which some proxies pass on.
+    pub thinking: Option<Thinking>,
+    /// OpenRouter, beside or instead of `reasoning`. It wants to see them again.
+    pub reasoning_details: Option<Json>,
+    /// LiteLLM: Anthropic's blocks. It wants to see them again.
+    pub thinking_blocks: Option<Json>,
     /// What OpenAI's models say instead of an answer that they refuse to give.
     #[serde(deserialize_with = "lenient")]
     pub refusal: Option<String>,
     #[serde(deserialize_with = "or_default")]
     pub tool_calls: Vec<ToolCall>,
+    /// The only tool call, before there were several.
+    #[serde(deserialize_with = "lenient")]
+    pub function_call: Option<Function>,
+    /// OpenRouter.
+    pub images: Option<Json>,
+    #[serde(deserialize_with = "lenient")]
+    pub audio: Option<Audio>,
+    /// OpenAI, OpenRouter.
+    #[serde(deserialize_with = "lenient")]
+    pub annotations: Option<Vec<Annotation>>,
+    /// Gemini.
+    pub extra_content: Option<Json>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -55,15 +95,30 @@ pub enum Content {
     Text(String),
     /// Mistral.
     Parts(Vec<ContentPart>),
-    Other(serde::de::IgnoredAny),
+    Part(Box<TypedPart>),
+    Other(IgnoredAny),
+}
+
+/// A part of a list.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub enum ContentPart {
+    Text(String),
+    Part(Box<TypedPart>),
+    Other(IgnoredAny),
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct ContentPart {
+pub struct TypedPart {
+    #[serde(rename = "type", deserialize_with = "lenient")]
+    pub kind: Option<String>,
     #[serde(deserialize_with = "lenient")]
     pub text: Option<String>,
     pub thinking: Option<Thinking>,
+    #[serde(deserialize_with = "lenient")]
+    pub refusal: Option<String>,
+    pub image_url: Option<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -71,9 +126,26 @@ pub struct ContentPart {
 pub enum Thinking {
     Text(String),
     Parts(Vec<ContentPart>),
-    Other(serde::de::IgnoredAny),
+    Part(Box<TypedPart>),
+    Other(IgnoredAny),
 }
 
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Audio {
+    #[serde(deserialize_with = "lenient")]
+    pub transcript: Option<String>,
+    pub data: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Annotation {
+    #[serde(deserialize_with = "lenient")]
+    pub url_citation: Option<Page>,
+}
+
+/// An entry of `reasoning_details` or `thinking_blocks`, as far as it is words.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct ReasoningDetail {
@@ -81,6 +153,8 @@ pub struct ReasoningDetail {
     pub text: Option<String>,
     #[serde(deserialize_with = "lenient")]
     pub summary: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    pub thinking: Option<String>,
 }
 
 /// A fragment of a tool call; only the first one has to have an id and a name.
@@ -93,6 +167,8 @@ pub struct ToolCall {
     pub id: Option<String>,
     #[serde(deserialize_with = "or_default")]
     pub function: Function,
+    /// Gemini: the signature of the thoughts that led to the call. It wants to see it again.
+    pub extra_content: Option<Json>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -116,21 +192,149 @@ pub struct Usage {
     pub cost: Option<f64>,
 }
 
+impl Choice {
+    /// What it adds to the answer. A message beside deltas (Perplexity) is what they have come to, and adds nothing.
+    pub fn take_delta(&mut self, had_deltas: bool) -> Delta {
+        let delta = self.delta.take();
+        match (delta, self.message.take()) {
+            (None, Some(message)) if !had_deltas => message,
+            (Some(delta), Some(message)) if !had_deltas && delta.is_silent() => message,
+            (delta, _) => delta.unwrap_or_default(),
+        }
+    }
+
+    /// Whether it adds nothing and ends nothing.
+    pub fn is_silent(&self) -> bool {
+        let is_silent = |delta: &Option<Delta>| delta.as_ref().is_none_or(Delta::is_silent);
+        self.finish_reason.is_none() && is_silent(&self.delta) && is_silent(&self.message)
+    }
+}
+
 impl Delta {
-    /// The reasoning of this delta. vLLM sends the same text under two names: only one is taken.
+    /// Whether nothing in it is understood.
+    pub fn is_silent(&self) -> bool {
+        let Self {
+            content,
+            reasoning_content,
+            reasoning,
+            reasoning_text,
+            thinking,
+            reasoning_details,
+            thinking_blocks,
+            refusal,
+            tool_calls,
+            function_call,
+            images,
+            audio,
+            annotations,
+            extra_content,
+        } = self;
+        let is_empty = |text: &Option<String>| text.as_ref().is_none_or(String::is_empty);
+        let has_content = match content {
+            Some(Content::Text(text)) => !text.is_empty(),
+            Some(Content::Parts(parts)) => parts.iter().any(ContentPart::is_known),
+            Some(Content::Part(part)) => part.is_known(),
+            Some(Content::Other(_)) | None => false,
+        };
+        let has_thinking = match thinking {
+            Some(Thinking::Text(text)) => !text.is_empty(),
+            Some(Thinking::Parts(_) | Thinking::Part(_)) => true,
+            Some(Thinking::Other(_)) | None => false,
+        };
+        !has_content
+            && !has_thinking
+            && [reasoning_content, reasoning, reasoning_text, refusal]
+                .into_iter()
+                .all(is_empty)
+            && [reasoning_details, thinking_blocks, images, extra_content]
+                .iter()
+                .all(|json| json.is_none())
+            && tool_calls.is_empty()
+            && function_call.is_none()
+            && audio.is_none()
+            && annotations.is_none()
+    }
+
+    /// The reasoning of this delta. Servers send the same text under several names: only one is taken.
     pub fn take_reasoning(&mut self) -> Option<String> {
-        let named = [self.reasoning_content.take(), self.reasoning.take()];
-        named
-            .into_iter()
-            .flatten()
-            .find(|text| !text.is_empty())
-            .or_else(|| {
-                let details = self.reasoning_details.take()?;
-                let texts = details
-                    .into_iter()
-                    .filter_map(|detail| detail.text.or(detail.summary));
-                Some(texts.collect::<String>()).filter(|text| !text.is_empty())
-            })
+        let thinking = self.thinking.take().map(Thinking::into_text);
+        let named = [
+            self.reasoning_content.take(),
+            self.reasoning.take(),
+            self.reasoning_text.take(),
+            thinking,
+        ];
+        let mut named = named.into_iter().flatten();
+        named.find(|text| !text.is_empty()).or_else(|| {
+            let lists = [&self.reasoning_details, &self.thinking_blocks];
+            lists
+                .into_iter()
+                .flatten()
+                .map(words)
+                .find(|text| !text.is_empty())
+        })
+    }
+}
+
+/// The words of a list of details.
+fn words(list: &Json) -> String {
+    let details: Vec<ReasoningDetail> = serde_json::from_str(list.as_str()).unwrap_or_default();
+    let texts = details
+        .into_iter()
+        .filter_map(|detail| detail.text.or(detail.summary).or(detail.thinking));
+    texts.collect()
+}
+
+impl ContentPart {
+    fn is_known(&self) -> bool {
+        match self {
+            Self::Text(_) => true,
+            Self::Part(part) => part.is_known(),
+            Self::Other(_) => false,
+        }
+    }
+
+    fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Part(part) => part.into_text(),
+            Self::Other(_) => String::new(),
+        }
+    }
+}
+
+impl TypedPart {
+    fn is_known(&self) -> bool {
+        let is_there = self.text.is_some() || self.thinking.is_some() || self.refusal.is_some();
+        is_there || self.is_image()
+    }
+
+    pub fn is_image(&self) -> bool {
+        self.image_url.is_some() || self.kind.as_deref().is_some_and(|kind| kind.contains("image"))
+    }
+
+    /// Whether its text is thinking.
+    pub fn is_thinking(&self) -> bool {
+        matches!(
+            self.kind.as_deref(),
+            Some("thinking" | "reasoning" | "reasoning_text")
+        )
+    }
+
+    fn into_text(self) -> String {
+        let thinking = self.thinking.map(Thinking::into_text);
+        self.text.or(thinking).unwrap_or_default()
+    }
+}
+
+impl Thinking {
+    pub fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Parts(parts) => parts.into_iter().map(ContentPart::into_text).collect(),
+            Self::Part(part) => part.into_text(),
+            Self::Other(_) => String::new(),
+        }
     }
 }
 

@@ -130,7 +130,9 @@ mod tests {
                     id: id.clone(),
                     name: "look".into(),
                     arguments: "{}".into(),
+                    opaque: Vec::new(),
                 }],
+                opaque: Vec::new(),
             });
             messages.push(ModelMessage::Tool {
                 tool_use_id: id,

@@ -1,3 +1,5 @@
+use std::{collections::HashMap, sync::Arc};
+
 use super::*;
 use crate::{
     pages::payload_config::TABLE,
@@ -44,13 +46,33 @@ fn desk_payload() -> Payload {
 
 /// Where a table was made.
 fn desk() -> Desk {
-    Desk::new(vec![&TABLE], Vec::new(), 1000, vec![desk_payload()])
+    Desk::new(vec![&TABLE], Vec::new(), 1000, vec![desk_payload()], Arc::new([]))
 }
 
 fn made() -> Part {
     Part::Payload {
         payload: desk_payload().reference(),
     }
+}
+
+/// What there is to show for an answer, without data for its provider.
+fn conversation(history: &[Message], begun: &AssistantMessage, desk: &Desk) -> Conversation {
+    conversation_at(history, begun, desk, None)
+}
+
+/// The same, with metadata as of a time.
+fn conversation_at(
+    history: &[Message],
+    begun: &AssistantMessage,
+    desk: &Desk,
+    clock: Option<&metadata::Clock>,
+) -> Conversation {
+    let told = Told {
+        history,
+        begun: (MessageId::new(), begun),
+        opaque: &HashMap::new(),
+    };
+    Conversation::new(told, desk, clock)
 }
 
 /// What the model is shown when an answer with these nodes is continued.
@@ -71,7 +93,7 @@ fn shown(nodes: &[&[Part]]) -> Vec<ModelMessage> {
             parts: parts.to_vec(),
         })
         .collect();
-    let mut shown = Conversation::new(&[question], &begun, &desk(), None).messages();
+    let mut shown = conversation(&[question], &begun, &desk()).messages();
     assert_eq!(shown.remove(0), ModelMessage::System(String::new()));
     shown
 }
@@ -200,7 +222,7 @@ fn nothing_that_anybody_wrote_looks_like_metadata_to_the_model() {
         data: Json::or_string(&serde_json::json!({ "columns": [FORGED], "rows": [] }).to_string()),
         ..desk_payload()
     };
-    let desk = Desk::new(vec![&TABLE], Vec::new(), 1000, vec![payload]);
+    let desk = Desk::new(vec![&TABLE], Vec::new(), 1000, vec![payload], Arc::new([]));
     let mut begun = AssistantMessage::started("x/m");
     begun.nodes = [
         vec![thinking(FORGED), text(FORGED), asked],
@@ -209,7 +231,7 @@ fn nothing_that_anybody_wrote_looks_like_metadata_to_the_model() {
     ]
     .map(|parts| Node { parts })
     .into();
-    let shown = Conversation::new(&[], &begun, &desk, None).messages();
+    let shown = conversation(&[], &begun, &desk).messages();
     let shown = format!("{shown:?}");
     assert_eq!(shown.matches("&lt;!-- METADATA").count(), 5, "{shown}");
     assert!(!shown.contains("<!--"), "{shown}");
@@ -217,7 +239,7 @@ fn nothing_that_anybody_wrote_looks_like_metadata_to_the_model() {
     begun.nodes = vec![Node {
         parts: vec![thinking(FORGED)],
     }];
-    let shown = format!("{:?}", Conversation::new(&[], &begun, &desk, None).messages());
+    let shown = format!("{:?}", conversation(&[], &begun, &desk).messages());
     assert!(
         shown.contains("&lt;!-- METADATA") && !shown.contains("<!--"),
         "{shown}"
@@ -237,7 +259,7 @@ fn calls_with_the_same_id_are_told_apart() {
         Node { parts },
         Node { parts: twice },
     ];
-    let shown = Conversation::new(&[], &begun, &desk(), None).messages();
+    let shown = conversation(&[], &begun, &desk()).messages();
     assert_eq!(said(&shown[1]).1, ["call00001"]);
     assert_eq!(said(&shown[3]).1, ["call00002"]);
     assert_eq!(shown[4], gave("call00002", "x"));
@@ -271,7 +293,7 @@ fn metadata_are_explained_as_long_as_there_are_any() {
     ];
     let clock = Clock::new(&crate::settings::History::default(), Timestamp(3));
     let begun = AssistantMessage::started("x/m");
-    let mut conversation = Conversation::new(&history, &begun, &desk(), clock.as_ref());
+    let mut conversation = conversation_at(&history, &begun, &desk(), clock.as_ref());
     conversation.prompt = "Be brief.".into();
     let prompt = |conversation: &Conversation| match &conversation.clone().messages()[0] {
         ModelMessage::System(prompt) => prompt.clone(),

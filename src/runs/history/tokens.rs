@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use crate::{
-    protocol::Usage,
+    protocol::{Opaque, Usage},
     providers::{ModelMessage, ToolSpec},
 };
 
@@ -52,14 +52,22 @@ pub fn of_message(message: &ModelMessage) -> usize {
             text,
             thinking,
             tool_calls,
+            opaque,
         } => {
             let calls = tool_calls.iter();
-            let calls = calls.map(|call| PER_CALL + of_text(&call.name) + of_text(&call.arguments));
-            of_text(text) + thinking.as_deref().map_or(0, of_text) + calls.sum::<usize>()
+            let calls = calls.map(|call| {
+                PER_CALL + of_text(&call.name) + of_text(&call.arguments) + of_opaque(&call.opaque)
+            });
+            let said = of_text(text) + thinking.as_deref().map_or(0, of_text);
+            said + of_opaque(opaque) + calls.sum::<usize>()
         }
         ModelMessage::Tool { output, .. } => PER_CALL + of_text(output),
     };
     PER_MESSAGE + said
+}
+
+fn of_opaque(opaque: &[Opaque]) -> usize {
+    opaque.iter().map(|data| of_text(data.value.as_str())).sum()
 }
 
 /// What it comes to that the model is told of its tools.

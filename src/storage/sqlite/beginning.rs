@@ -3,7 +3,7 @@
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{literature, messages, terms};
+use super::{literature, messages, opaque, terms};
 use crate::{
     protocol::{Message, MessageBody, MessageId},
     storage::{Beginning, PageSize, RunKey, StorageError, Summary, Terms},
@@ -41,6 +41,7 @@ pub(super) async fn beginning(
     };
     let whose = (run.user_id, conversation_id);
     let history = messages::branch(&mut *connection, whose, question, PageSize::WHOLE, None).await?;
+    let opaque = opaque::of_branch(&mut *connection, run, &history).await?;
     let row = sqlx::query(AROUND)
         .bind(run.user_id.to_string())
         .bind(conversation_id.to_string())
@@ -51,6 +52,7 @@ pub(super) async fn beginning(
     Ok(Some(Beginning {
         answer,
         history,
+        opaque,
         looking: literature::read_looking(&row)?,
         verdicts: serde_json::from_str(row.try_get("verdicts")?)?,
         instructions: row.try_get::<Option<String>, _>("person")?.unwrap_or_default(),

@@ -25,6 +25,7 @@ mod checkpoint;
 mod commit;
 mod literature;
 mod messages;
+mod opaque;
 mod open;
 mod payloads;
 mod personal;

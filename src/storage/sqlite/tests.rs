@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sqlx::{ConnectOptions, sqlite::SqliteConnectOptions};
+use sqlx::{ConnectOptions, Connection, sqlite::SqliteConnectOptions};
 
 use super::*;
 use crate::{
@@ -143,6 +143,10 @@ async fn what_is_asked_for_often_is_looked_up_and_not_searched_for() {
             payloads::PAYLOADS,
             "SEARCH p USING PRIMARY KEY (conversation_id=? AND id=?)",
         ),
+        (
+            opaque::OF_MESSAGES,
+            "opaque_of_conversation (conversation_id=? AND message_id=?)",
+        ),
         (messages::BRANCH, "SEARCH m USING PRIMARY KEY (id=?)"),
         (messages::OTHER_ANSWERS, "messages_of_parent (parent_id=?)"),
         (
@@ -163,12 +167,52 @@ async fn what_is_asked_for_often_is_looked_up_and_not_searched_for() {
                     messages::BRANCH,
                     beginning::AROUND,
                     payloads::PAYLOADS,
+                    opaque::OF_MESSAGES,
                     commit::conversations::LEAF_BELOW
                 ]
                 .contains(&query),
             "{query}\n{plan}"
         );
     }
+}
+
+#[tokio::test]
+async fn answers_from_before_have_no_data_for_providers() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = Sqlite::open(folder.path()).await.unwrap();
+    let (change, run) = send("Hello");
+    storage.commit(NOON, &[change]).await.unwrap();
+    storage.close().await.unwrap();
+    drop(storage);
+    // As it was before there was such a table, with an answer that says nothing of why it ended.
+    let body = r#"{"role":"assistant","model":"x/m","status":"complete","nodes":[{"parts":[{"type":"text","text":"Hi"}]}]}"#;
+    let options = SqliteConnectOptions::new().filename(folder.path().join(FILE_NAME));
+    let mut connection = options.connect().await.unwrap();
+    for (sql, bound) in [
+        (
+            "DROP TABLE opaque; DELETE FROM _sqlx_migrations WHERE version = 13 OR version = ?",
+            "0".into(),
+        ),
+        (
+            "UPDATE messages SET body = ? WHERE parent_id IS NOT NULL",
+            body.to_owned(),
+        ),
+    ] {
+        sqlx::query(sql)
+            .bind(bound)
+            .execute(&mut connection)
+            .await
+            .unwrap();
+    }
+    connection.close().await.unwrap();
+
+    let storage = Sqlite::open(folder.path()).await.unwrap();
+    let beginning = storage.beginning(run).await.unwrap().unwrap();
+    assert!(beginning.opaque.is_empty());
+    assert_eq!(
+        (beginning.answer.text().as_str(), beginning.answer.finish_reason),
+        ("Hi", None)
+    );
 }
 
 #[tokio::test]

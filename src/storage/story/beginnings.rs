@@ -41,6 +41,7 @@ async fn a_run_begins_with_all_that_is_its_users() {
     assert_eq!(
         beginning,
         Beginning {
+            opaque: Default::default(),
             answer: AssistantMessage::started("x/m"),
             history: beginning.history.clone(),
             looking: Some(looking),

@@ -8,13 +8,14 @@ mod literature;
 mod log;
 mod memories;
 mod offers;
+mod opaque;
 mod output;
 mod pages;
 mod personal;
 mod terms;
 mod turns;
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use bytes::Bytes;
 

@@ -321,6 +321,7 @@ fn opened(text: &str) -> Opened {
                 query: text.into(),
                 instructions: text.into(),
             }],
+            no_search: Some(text.into()),
         }),
         found: Some(Ok(Found {
             query: text.into(),

@@ -206,6 +206,7 @@ mod tests {
             EventBody::Complete {
                 ended_at: Timestamp(21),
                 worked_ms: 0,
+                finish_reason: None,
             },
         ));
         assert_eq!(listing.conversations()[0].active_run, None);

@@ -112,6 +112,8 @@ pub struct RunView {
     pub status: RunStatus,
     pub activity: Option<String>,
     pub error: Option<RunError>,
+    /// It stopped at a limit, and can go on.
+    pub cut_short: bool,
     /// How long it has been at work, in milliseconds.
     pub worked_ms: u64,
 }
@@ -349,6 +351,7 @@ impl RunView {
             status: assistant.status,
             activity: assistant.activity.clone(),
             error: assistant.error.clone(),
+            cut_short: assistant.is_cut_short(),
             worked_ms: assistant.worked_ms,
         }
     }

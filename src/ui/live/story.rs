@@ -63,6 +63,7 @@ impl Story {
             EventBody::Complete {
                 ended_at: at,
                 worked_ms: 1500,
+                finish_reason: None,
             },
         ));
         let conversation_id = ConversationId::new();

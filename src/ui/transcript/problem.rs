@@ -28,6 +28,7 @@ pub fn Problem(
     let live = use_live();
     let what = match status {
         RunStatus::Interrupted => "The answer was interrupted.",
+        RunStatus::Complete => "The answer reached its longest length.",
         _ => "The model could not answer.",
     };
     let action = move |name: &'static str, icon: AnyView, press: fn(Live, ConversationId, MessageId)| {
@@ -49,7 +50,7 @@ pub fn Problem(
             {icons::alert()}
             <div class="problem-text" role=move || news.get().then_some("alert")>
                 <strong>{what}</strong>
-                <p>{message}</p>
+                {(!message.is_empty()).then(|| view! { <p>{message}</p> })}
                 {(!hint.is_empty()).then(|| view! { <p class="problem-hint">{hint}</p> })}
             </div>
             <div class="problem-actions needs-script">

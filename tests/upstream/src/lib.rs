@@ -146,7 +146,20 @@ impl Upstream {
 
     /// What `/v1/models` answers from now on.
     pub fn list_models(&self, status: u16, body: serde_json::Value) {
-        self.state.set_listing(Some(Listing { status, body }));
+        self.list_models_with(status, body, &[]);
+    }
+
+    /// The same, with these headers.
+    pub fn list_models_with(&self, status: u16, body: serde_json::Value, headers: &[(&str, &str)]) {
+        let headers = headers
+            .iter()
+            .map(|(name, value)| ((*name).into(), (*value).into()));
+        let headers = headers.collect();
+        self.state.set_listing(Some(Listing {
+            status,
+            body,
+            headers,
+        }));
     }
 
     pub fn require_key(&self, key: impl Into<String>) {

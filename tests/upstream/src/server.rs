@@ -6,7 +6,7 @@ use axum::{
     Json, Router,
     body::Bytes,
     extract::{DefaultBodyLimit, Path, State as Extract},
-    http::{HeaderMap, Method, StatusCode, Uri, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -43,8 +43,19 @@ async fn models(Extract(state): Extract<Arc<State>>, uri: Uri, headers: HeaderMa
     if let Some(refusal) = refused(&state, &headers) {
         return refusal;
     }
-    if let Some(Listing { status, body }) = state.listing() {
-        return (StatusCode::from_u16(status).unwrap_or_default(), Json(body)).into_response();
+    if let Some(Listing {
+        status,
+        body,
+        headers,
+    }) = state.listing()
+    {
+        let mut response = (StatusCode::from_u16(status).unwrap_or_default(), Json(body)).into_response();
+        for (name, value) in headers {
+            if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+                response.headers_mut().insert(name, value);
+            }
+        }
+        return response;
     }
     let names = BUILT_IN
         .into_iter()

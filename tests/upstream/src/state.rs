@@ -47,6 +47,8 @@ pub struct Listing {
     #[serde(default = "ok")]
     pub status: u16,
     pub body: Value,
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
 }
 
 fn ok() -> u16 {

@@ -214,6 +214,7 @@ fn after_its_last_event_a_run_does_not_change() {
         EventBody::Complete {
             ended_at: Timestamp(9),
             worked_ms: 0,
+            finish_reason: None,
         },
     ];
     let mut state = ended.clone();

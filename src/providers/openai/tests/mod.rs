@@ -2,6 +2,7 @@
 
 mod made_up;
 mod recorded;
+mod shapes;
 
 use std::collections::VecDeque;
 

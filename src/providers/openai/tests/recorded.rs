@@ -26,8 +26,14 @@ const FIXTURES: [&str; 8] = [
 
 /// A recorded stream as it was on the wire.
 fn stream(name: &str, line_end: &str) -> Vec<u8> {
+    stream_in("openai-chat", name, line_end)
+}
+
+/// The same, of those in a folder.
+pub(super) fn stream_in(folder: &str, name: &str, line_end: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fixtures/model-streams/openai-chat")
+        .join("tests/fixtures/model-streams")
+        .join(folder)
         .join(format!("{name}.jsonl"));
     let chunks = std::fs::read_to_string(path).unwrap();
     let frames = chunks.lines().filter(|line| !line.is_empty()).chain(["[DONE]"]);

@@ -42,6 +42,7 @@ impl Batch {
             Change::Append { .. } => Ok(Outcome::Done),
             Change::Store { run, message } => self.store_output(connection, run, message).await,
             Change::Keep { run, payload } => self.keep(connection, run, payload).await,
+            Change::KeepOpaque { run, placed } => self.keep_opaque(connection, run, placed).await,
             Change::Record { run, call, keep_runs } => self.record(connection, run, call, *keep_runs).await,
             Change::Attach { run, attachment } => self.attach(connection, run, attachment).await,
             Change::Pause { run, events, message } => self.pause(connection, run, events, message).await,

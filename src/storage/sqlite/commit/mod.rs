@@ -32,6 +32,7 @@ mod log;
 mod made;
 mod memories;
 mod offers;
+mod opaque;
 mod output;
 mod parameters;
 mod personal;

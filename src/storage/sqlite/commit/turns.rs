@@ -188,8 +188,8 @@ impl Batch {
         }
         match assistant.status {
             RunStatus::Running | RunStatus::Waiting => Err(Refusal::RunActive)?,
-            RunStatus::Complete => Err(Refusal::NotContinuable)?,
-            RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted => {}
+            RunStatus::Complete if !assistant.is_cut_short() => Err(Refusal::NotContinuable)?,
+            RunStatus::Complete | RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted => {}
         }
         let followers: i64 =
             sqlx::query_scalar("SELECT count(*) FROM messages WHERE user_id = ? AND parent_id = ?")

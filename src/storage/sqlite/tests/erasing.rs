@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     protocol::{
-        Attachment, AttachmentId,
+        Attachment, AttachmentId, Json, Opaque, PlacedOpaque,
         literature::{Article, SavedArticle},
     },
     test_log::Log,
@@ -51,7 +51,18 @@ async fn say_and_delete(storage: &Sqlite) {
         };
         let events = vec![said];
         let attach = Change::Attach { run, attachment };
-        for change in [send, Change::Append { run, events }, attach, delete] {
+        let placed = PlacedOpaque {
+            node: 0,
+            part: None,
+            endpoint: "x".into(),
+            data: Opaque {
+                kind: "openai".into(),
+                field: "extra_content".into(),
+                value: Json::or_string(&text),
+            },
+        };
+        let keep = Change::KeepOpaque { run, placed };
+        for change in [send, keep, Change::Append { run, events }, attach, delete] {
             let done = storage.commit(NOON, &[change]).await.unwrap();
             assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
         }

@@ -137,6 +137,7 @@ fn what_is_deleted_elsewhere_is_shown_as_gone() {
         body: EventBody::Complete {
             ended_at: Timestamp(0),
             worked_ms: 0,
+            finish_reason: None,
         },
         ..event
     };

@@ -1,0 +1,61 @@
+// Answers that are not whole, and answers in shapes that are not OpenAI's.
+import { expect, test } from '../support/test.ts';
+
+const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }], ...more })}\n\n`;
+
+test('an answer at its longest length says so and goes on', async ({ chat, upstream }) => {
+  await upstream.script({ when: { user_contains: 'cut off' }, steps: [{ text: ' and the end.' }] });
+  await upstream.script({ when: { user_contains: 'tell' }, times: 1, steps: [{ text: 'The beginning' }, { finish: 'length' }] });
+  await chat.open();
+  await chat.begin('tell me');
+  await chat.done();
+  const told = chat.answers.getByRole('group', { name: 'Problem' });
+  await expect(told).toContainText('The answer reached its longest length');
+  await chat.reload();
+  await expect(told, 'it is stored').toContainText('The answer reached its longest length');
+  await told.getByRole('button', { name: 'Continue' }).click();
+  await expect(chat.answers.getByText('The beginning and the end.', { exact: true })).toBeVisible();
+  await chat.done();
+  await expect(told).toHaveCount(0);
+  await expect(chat.answers.getByRole('button', { name: 'Continue' })).toHaveCount(0);
+});
+
+test('thoughts without an answer are told as such', async ({ chat, upstream }) => {
+  await upstream.script({ when: { user_contains: 'think' }, steps: [{ think: 'Hm.' }, { finish: 'stop' }] });
+  await chat.open();
+  await chat.begin('think');
+  await chat.done();
+  const told = chat.answers.getByRole('group', { name: 'Problem' });
+  await expect(told).toContainText('The model thought but gave no answer.');
+  await expect(told.getByRole('button', { name: 'Continue' })).toBeVisible();
+  await expect(told.getByRole('button', { name: 'Retry' })).toBeVisible();
+});
+
+test('thinking whose beginning was not marked moves out of the answer', async ({ chat, upstream }) => {
+  await upstream.script({
+    when: { user_contains: 'greet' },
+    steps: [{ text: 'They want a greeting.' }, { gate: 'end' }, { text: '\n</think>\n\nGood day.' }],
+  });
+  await chat.open();
+  await chat.begin('greet me');
+  await expect(chat.answers.locator('.prose')).toHaveText('They want a greeting.');
+  await upstream.open('end');
+  await chat.done();
+  await expect(chat.answers.locator('.prose')).toHaveText('Good day.');
+  await expect(chat.answers.locator('.trace')).toHaveCount(1);
+  await chat.reload();
+  await expect(chat.answers.locator('.prose')).toHaveText('Good day.');
+});
+
+test('citations of a server become sources, and an image is told of', async ({ chat, upstream }) => {
+  const citations = ['https://a.example/1', 'https://b.example/2', 'https://c.example/3'];
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
+  const raw = chunk({ content: 'Whales sing[3].' }, null, { citations }) + chunk({ content: '', images: [image] }) + chunk({}, 'stop', { citations });
+  await upstream.script({ when: { user_contains: 'whales' }, steps: [{ raw }, 'end'] });
+  await chat.open();
+  await chat.begin('whales');
+  await chat.done();
+  await expect(chat.answers.locator('.prose a[href="https://c.example/3"]')).toHaveCount(1);
+  await expect(chat.answers).toContainText('There is an image here, which can’t be shown yet.');
+});

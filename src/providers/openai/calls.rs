@@ -1,0 +1,92 @@
+//! The tool calls of one answer, put together from their fragments.
+
+use std::collections::VecDeque;
+
+use super::{KIND, wire::ToolCall};
+use crate::{
+    protocol::Opaque,
+    providers::{Beside, ModelEvent},
+};
+
+/// The calls that have begun. A call's place in the list is its index in the events.
+#[derive(Debug, Default)]
+pub struct Calls(Vec<Call>);
+
+#[derive(Debug)]
+struct Call {
+    wire_index: Option<u64>,
+    wire_id: Option<String>,
+    /// What came before the name.
+    waiting: Option<Waiting>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    arguments: String,
+    opaque: Vec<Opaque>,
+}
+
+impl Calls {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Takes a fragment of a call, and appends what it completes.
+    pub fn push(&mut self, mut fragment: ToolCall, events: &mut VecDeque<ModelEvent>) {
+        let id = fragment.id.take().filter(|id| !id.is_empty());
+        let name = fragment.function.name.take().filter(|name| !name.is_empty());
+        let arguments = fragment.function.take_arguments();
+        let opaque = fragment.extra_content.take().map(|value| Opaque {
+            kind: KIND.into(),
+            field: "extra_content".into(),
+            value,
+        });
+
+        let index = self.call_of(fragment.index, id.as_deref(), name.is_some());
+        let Some(call) = self.0.get_mut(index) else { return };
+        call.wire_id = call.wire_id.take().or(id);
+        let mut ready = Waiting {
+            arguments,
+            opaque: opaque.into_iter().collect(),
+        };
+        if let Some(waiting) = &mut call.waiting {
+            waiting.arguments.push_str(&ready.arguments);
+            waiting.opaque.append(&mut ready.opaque);
+            let Some(name) = name else { return };
+            ready = std::mem::take(waiting);
+            call.waiting = None;
+            let id = call.wire_id.clone().unwrap_or_else(|| format!("call_{index}"));
+            events.push_back(ModelEvent::ToolCall { index, id, name });
+        }
+        events.extend(ready.opaque.into_iter().map(|data| ModelEvent::Opaque {
+            beside: Beside::ToolCall(index),
+            data,
+        }));
+        if !ready.arguments.is_empty() {
+            let delta = ready.arguments;
+            events.push_back(ModelEvent::ToolArguments { index, delta });
+        }
+    }
+
+    /// The call that a fragment belongs to. Some servers leave out the index, some say 0 for each of several calls.
+    fn call_of(&mut self, wire_index: Option<u64>, id: Option<&str>, named: bool) -> usize {
+        let found = match wire_index {
+            Some(_) => self.0.iter().rposition(|call| call.wire_index == wire_index),
+            None if id.is_some() => self.0.iter().rposition(|call| call.wire_id.as_deref() == id),
+            None if named => None,
+            None => self.0.len().checked_sub(1),
+        };
+        let same = found.filter(|&index| match (id, &self.0[index].wire_id) {
+            (Some(id), Some(known)) => id == known,
+            _ => true,
+        });
+        same.unwrap_or_else(|| {
+            self.0.push(Call {
+                wire_index,
+                wire_id: None,
+                waiting: Some(Waiting::default()),
+            });
+            self.0.len() - 1
+        })
+    }
+}

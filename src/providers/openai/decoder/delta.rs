@@ -1,0 +1,142 @@
+//! The pieces of an answer in one delta, in all the shapes that servers give them.
+
+use std::collections::VecDeque;
+
+use super::{
+    super::{
+        KIND,
+        others::{beginning, unknown_fields},
+        wire::{Content, ContentPart, Delta, ToolCall, TypedPart},
+    },
+    Decoder,
+};
+use crate::{
+    protocol::{Json, Opaque},
+    providers::{Beside, ModelEvent, Unread},
+};
+
+/// The most pieces of one answer that are named because they can't be read.
+const MAX_UNREAD: usize = 20;
+
+impl Decoder {
+    /// Takes what a choice adds to the answer; the chunk is `data` on the wire.
+    pub(super) fn delta(&mut self, mut delta: Delta, data: &str, events: &mut VecDeque<ModelEvent>) {
+        if let Some(reasoning) = delta.take_reasoning() {
+            self.think.has_thought();
+            events.push_back(ModelEvent::Thinking(reasoning));
+        }
+        match delta.content {
+            Some(Content::Text(text)) => self.think.push(&text, events),
+            Some(Content::Parts(parts)) => {
+                for part in parts {
+                    match part {
+                        ContentPart::Text(text) => self.think.push(&text, events),
+                        ContentPart::Part(part) => self.part(*part, data, events),
+                        ContentPart::Other(_) => {}
+                    }
+                }
+            }
+            Some(Content::Part(part)) => self.part(*part, data, events),
+            Some(Content::Other(_)) | None => {}
+        }
+        if let Some(refusal) = delta.refusal {
+            self.think.push(&refusal, events);
+        }
+        if let Some(audio) = delta.audio {
+            if audio.data.is_some() {
+                self.sound.get_or_insert_with(|| beginning(data));
+            }
+            if let Some(words) = audio.transcript {
+                self.has_transcript = true;
+                self.think.push(&words, events);
+            }
+        }
+        for image in delta.images.iter().flat_map(entries) {
+            self.cannot_show_image(&image, events);
+        }
+        let sources = delta
+            .annotations
+            .and_then(|annotations| self.cited.annotations(annotations));
+        events.extend(sources.map(ModelEvent::Sources));
+        for (list, details) in [
+            (delta.reasoning_details, &mut self.reasoning_details),
+            (delta.thinking_blocks, &mut self.thinking_blocks),
+        ] {
+            if let Some(list) = list {
+                details.push(&list);
+            }
+        }
+        // What marks a summary of thoughts is nothing to be sent back.
+        if let Some(value) = delta
+            .extra_content
+            .filter(|extra| extra.as_str().contains("signature"))
+        {
+            let data = Opaque {
+                kind: KIND.into(),
+                field: "extra_content".into(),
+                value,
+            };
+            let beside = Beside::Answer;
+            events.push_back(ModelEvent::Opaque { beside, data });
+        }
+        let alone = delta.function_call.map(|function| ToolCall {
+            function,
+            ..ToolCall::default()
+        });
+        for call in delta.tool_calls.into_iter().chain(alone) {
+            // What the filter holds was said before the call.
+            self.think.finish(events);
+            self.calls.push(call, events);
+        }
+    }
+
+    fn part(&mut self, mut part: TypedPart, data: &str, events: &mut VecDeque<ModelEvent>) {
+        if part.is_image() {
+            self.cannot_show_image(data, events);
+        }
+        let thinking = part.thinking.take().map(|thinking| thinking.into_text());
+        let (thinking, text) = match part.is_thinking() {
+            true => (thinking.or(part.text.take()), None),
+            false => (thinking, part.text.take()),
+        };
+        if let Some(thinking) = thinking.filter(|thinking| !thinking.is_empty()) {
+            self.think.has_thought();
+            events.push_back(ModelEvent::Thinking(thinking));
+        }
+        for text in text.into_iter().chain(part.refusal) {
+            self.think.push(&text, events);
+        }
+    }
+
+    /// Each image is told of.
+    fn cannot_show_image(&mut self, raw: &str, events: &mut VecDeque<ModelEvent>) {
+        self.think.finish(events);
+        let raw = beginning(raw);
+        let what = Unread::Image;
+        events.push_back(ModelEvent::Unread { what, raw });
+    }
+
+    /// Tells of a piece that can't be read, once.
+    pub(super) fn cannot_read(&mut self, what: Unread, raw: &str, events: &mut VecDeque<ModelEvent>) {
+        if self.unread.len() < MAX_UNREAD && !self.unread.iter().any(|known| known == what.name()) {
+            self.unread.push(what.name().to_owned());
+            let raw = beginning(raw);
+            events.push_back(ModelEvent::Unread { what, raw });
+        }
+    }
+
+    /// Tells of the fields of a chunk of which nothing was understood.
+    pub(super) fn unknown(&mut self, data: &str, events: &mut VecDeque<ModelEvent>) {
+        for (name, raw) in unknown_fields(data) {
+            self.cannot_read(Unread::Unknown(name), &raw, events);
+        }
+    }
+}
+
+/// The entries of a list, or what is no list itself, as they came.
+fn entries(list: &Json) -> Vec<String> {
+    match serde_json::from_str::<Vec<Json>>(list.as_str()) {
+        Ok(entries) => entries.iter().map(|entry| entry.as_str().to_owned()).collect(),
+        Err(_) => vec![list.as_str().to_owned()],
+    }
+}

@@ -1,0 +1,122 @@
+//! Reasoning that a server wants to see again: lists whose entries come in fragments.
+
+use serde_json::{Map, Value};
+
+use super::KIND;
+use crate::{
+    protocol::{Json, Opaque},
+    providers::{Beside, ModelEvent, Unread},
+};
+
+/// The most bytes that are held of one list.
+const MAX_BYTES: usize = 4 << 20;
+
+/// Fields whose fragments are joined; any other is replaced by the last one that says something.
+const JOINED: [&str; 3] = ["text", "summary", "thinking"];
+
+/// One list, such as OpenRouter's `reasoning_details`.
+#[derive(Debug)]
+pub struct Details {
+    field: &'static str,
+    entries: Vec<Entry>,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// As it came, if it came in one piece.
+    raw: Option<Json>,
+    fields: Map<String, Value>,
+}
+
+impl Details {
+    pub fn new(field: &'static str) -> Self {
+        Self {
+            field,
+            entries: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Takes the next part of the list.
+    pub fn push(&mut self, list: &Json) {
+        self.bytes += list.as_str().len();
+        if self.bytes > MAX_BYTES {
+            self.entries.clear();
+            return;
+        }
+        for raw in serde_json::from_str::<Vec<Json>>(list.as_str()).unwrap_or_default() {
+            let Ok(fields) = serde_json::from_str::<Map<String, Value>>(raw.as_str()) else {
+                continue;
+            };
+            match self.entries.last_mut().filter(|last| last.goes_on_with(&fields)) {
+                Some(last) => last.join(fields),
+                None => self.entries.push(Entry {
+                    raw: Some(raw),
+                    fields,
+                }),
+            }
+        }
+    }
+
+    /// The whole list, once the answer is whole.
+    pub fn finish(&mut self) -> Option<ModelEvent> {
+        if self.bytes > MAX_BYTES {
+            let what = format!("{}: {} bytes, more than is kept", self.field, self.bytes);
+            return Some(ModelEvent::Unread {
+                what: Unread::TooLarge(what),
+                raw: String::new(),
+            });
+        }
+        if self.entries.is_empty() {
+            return None;
+        }
+        let entries: Vec<String> = self.entries.drain(..).map(Entry::into_text).collect();
+        let data = Opaque {
+            kind: KIND.into(),
+            field: self.field.into(),
+            value: Json::or_string(&format!("[{}]", entries.join(","))),
+        };
+        Some(ModelEvent::Opaque {
+            beside: Beside::Answer,
+            data,
+        })
+    }
+}
+
+impl Entry {
+    /// Whether this is another fragment of the same entry: words of the same kind, before they are signed.
+    fn goes_on_with(&self, next: &Map<String, Value>) -> bool {
+        let same = |name: &str| match (self.fields.get(name), next.get(name)) {
+            (None | Some(Value::Null), _) | (_, None | Some(Value::Null)) => true,
+            (one, other) => one == other,
+        };
+        let has_words = |fields: &Map<String, Value>| JOINED.iter().any(|name| fields.contains_key(*name));
+        let signature = self.fields.get("signature").and_then(Value::as_str);
+        has_words(&self.fields)
+            && has_words(next)
+            && self.fields.get("type") == next.get("type")
+            && ["index", "id"].into_iter().all(same)
+            && signature.is_none_or(str::is_empty)
+    }
+
+    fn join(&mut self, next: Map<String, Value>) {
+        self.raw = None;
+        for (name, value) in next {
+            match (self.fields.get_mut(&name), value) {
+                (_, Value::Null) => {}
+                (Some(Value::String(text)), Value::String(more)) if JOINED.contains(&&*name) => {
+                    text.push_str(&more);
+                }
+                (_, value) => {
+                    self.fields.insert(name, value);
+                }
+            }
+        }
+    }
+
+    fn into_text(self) -> String {
+        let joined = || Value::Object(self.fields).to_string();
+        self.raw.map_or_else(joined, |raw| raw.as_str().into())
+    }
+}

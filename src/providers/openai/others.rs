@@ -1,0 +1,92 @@
+//! What is no chat completion: other protocols, and fields that nobody knows.
+
+use serde_json::Value;
+
+/// The most bytes that are kept of a piece that can't be read.
+const MAX_RAW: usize = 2000;
+
+/// Fields of a delta that say nothing of the answer.
+const PLAIN: [&str; 12] = [
+    "role",
+    "name",
+    "id",
+    "type",
+    "index",
+    "object",
+    "prefix",
+    "logprobs",
+    "token_ids",
+    "stop_reason",
+    "provider_specific_fields",
+    "obfuscation",
+];
+
+/// The protocol that an event or an answer belongs to, if it is a known one that is not ours.
+pub fn protocol_of(json: &Value) -> Option<&'static str> {
+    const COHERE: [&str; 5] = ["message-", "content-", "tool-call-", "tool-plan-", "citation-"];
+    const ANTHROPIC: [&str; 2] = ["message_", "content_block_"];
+    let has = |name: &str| json.get(name).is_some();
+    let kind = json.get("type").and_then(Value::as_str).unwrap_or_default();
+    let begins = |names: &[&str]| names.iter().any(|name| kind.starts_with(name));
+    if begins(&COHERE) || has("event_type") || has("generation_id") || is_cohere_message(json) {
+        Some("Cohere's own")
+    } else if begins(&ANTHROPIC) || kind == "message" {
+        Some("Anthropic's Messages")
+    } else if kind.starts_with("response.") || json.get("object").is_some_and(|object| object == "response") {
+        Some("OpenAI's Responses")
+    } else if has("candidates") {
+        Some("Google's generateContent")
+    } else if has("done") && (has("message") || has("response")) {
+        Some("Ollama's own")
+    } else {
+        None
+    }
+}
+
+/// A whole answer of Cohere's.
+fn is_cohere_message(json: &Value) -> bool {
+    let content = json.get("message").and_then(|message| message.get("content"));
+    json.get("finish_reason").is_some() && content.is_some_and(Value::is_array)
+}
+
+/// The fields of a chunk of which nothing was understood that say something all the same.
+pub fn unknown_fields(data: &str) -> Vec<(String, String)> {
+    let Ok(chunk) = serde_json::from_str::<Value>(data) else {
+        return Vec::new();
+    };
+    let choices = chunk
+        .get("choices")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    let is_there = |value: &&Value| !value.is_null();
+    let deltas = choices.filter_map(|choice| {
+        choice
+            .get("delta")
+            .filter(is_there)
+            .or_else(|| choice.get("message"))
+    });
+    let fields = deltas.filter_map(Value::as_object).flatten();
+    fields
+        .filter(|(name, value)| !PLAIN.contains(&name.as_str()) && !is_nothing(value))
+        .map(|(name, value)| (name.clone(), beginning(&value.to_string())))
+        .collect()
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.iter().all(is_nothing),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(true) | Value::Number(_) => false,
+    }
+}
+
+/// As much of a piece as is kept to be looked at.
+pub fn beginning(raw: &str) -> String {
+    match raw.len() {
+        ..=MAX_RAW => raw.to_owned(),
+        bytes => format!("{}… ({bytes} bytes)", &raw[..raw.floor_char_boundary(MAX_RAW)]),
+    }
+}

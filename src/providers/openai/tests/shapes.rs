@@ -1,0 +1,297 @@
+//! Answers in shapes that are not OpenAI's: what can be read is read, and the rest is named.
+
+use serde_json::json;
+
+use super::{decode, recorded::stream_in};
+use crate::{
+    protocol::{Json, Opaque, Source},
+    providers::{
+        Beside, FinishReason,
+        ModelEvent::{self, Finished, Sources, Text, TextWasThinking, Thinking, ToolArguments},
+        Unread, Usage,
+        openai::decoder::Fault,
+    },
+};
+
+fn text(text: &str) -> ModelEvent {
+    Text(text.into())
+}
+
+fn thinking(text: &str) -> ModelEvent {
+    Thinking(text.into())
+}
+
+fn usage(input_tokens: u64, output_tokens: u64) -> ModelEvent {
+    ModelEvent::Usage(Usage {
+        input_tokens,
+        output_tokens,
+        cost: None,
+    })
+}
+
+fn call(index: usize, id: &str, name: &str) -> ModelEvent {
+    let (id, name) = (id.into(), name.into());
+    ModelEvent::ToolCall { index, id, name }
+}
+
+fn arguments(index: usize, delta: &str) -> ModelEvent {
+    let delta = delta.into();
+    ToolArguments { index, delta }
+}
+
+fn opaque(beside: Beside, field: &str, value: &str) -> ModelEvent {
+    let data = Opaque {
+        kind: "openai".into(),
+        field: field.into(),
+        value: Json::or_string(value),
+    };
+    assert_eq!(data.value.as_str(), value);
+    ModelEvent::Opaque { beside, data }
+}
+
+fn unread(what: Unread, raw: &str) -> ModelEvent {
+    ModelEvent::Unread {
+        what,
+        raw: raw.into(),
+    }
+}
+
+fn sources(pages: &[(&str, &str)]) -> ModelEvent {
+    let source = |(index, (title, url)): (usize, &(&str, &str))| Source {
+        number: index + 1,
+        title: (*title).into(),
+        url: (*url).into(),
+    };
+    Sources(pages.iter().enumerate().map(source).collect())
+}
+
+const STOP: ModelEvent = Finished(FinishReason::Stop);
+const CALLS: ModelEvent = Finished(FinishReason::ToolCalls);
+
+const PAGES: [(&str, &str); 3] = [
+    ("A", "https://a.example/1"),
+    ("B", "https://b.example/2"),
+    ("C", "https://c.example/3"),
+];
+
+const DETAILS: &str = concat!(
+    r#"[{"format":"anthropic-claude-v1","index":0,"signature":"c2ln","text":"Let me look.","type":"reasoning.text"},"#,
+    r#"{"type":"reasoning.encrypted","data":"3q2+7w==","id":"tool_1","format":"google-gemini-v1","index":1}]"#
+);
+
+/// What each stream in `made-up` comes to.
+fn expected() -> Vec<(&'static str, Vec<ModelEvent>)> {
+    vec![
+        (
+            "perplexity-citations",
+            vec![sources(&PAGES), text("Whales sing[3]."), usage(3, 2), STOP],
+        ),
+        (
+            "openrouter-annotations",
+            vec![
+                text("See [a.example](https://a.example/1)."),
+                sources(&PAGES[..1]),
+                sources(&PAGES[..2]),
+                STOP,
+            ],
+        ),
+        (
+            "openrouter-images",
+            vec![
+                text("Here it is:"),
+                unread(
+                    Unread::Image,
+                    r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="},"index":0}"#,
+                ),
+                STOP,
+            ],
+        ),
+        (
+            "openrouter-reasoning-details",
+            vec![
+                thinking("Let me look."),
+                call(0, "tool_1", "look"),
+                arguments(0, "{}"),
+                opaque(Beside::Answer, "reasoning_details", DETAILS),
+                usage(7, 9),
+                CALLS,
+            ],
+        ),
+        (
+            "litellm-thinking-blocks",
+            vec![
+                thinking("Hm."),
+                text("Hi"),
+                opaque(
+                    Beside::Answer,
+                    "thinking_blocks",
+                    r#"[{"signature":"EqQB","thinking":"Hm.","type":"thinking"}]"#,
+                ),
+                STOP,
+            ],
+        ),
+        (
+            "gemini-thought-signature",
+            vec![
+                call(0, "function-call-1", "weather"),
+                opaque(
+                    Beside::ToolCall(0),
+                    "extra_content",
+                    r#"{"google":{"thought_signature":"Cs4BAc/+7w=="}}"#,
+                ),
+                arguments(0, r#"{"city":"Paris"}"#),
+                call(1, "function-call-2", "weather"),
+                arguments(1, r#"{"city":"London"}"#),
+                CALLS,
+            ],
+        ),
+        ("openai-audio", vec![text("Good day."), STOP]),
+        (
+            "openai-function-call",
+            vec![call(0, "call_0", "look"), arguments(0, r#"{"at":1}"#), CALLS],
+        ),
+        ("copilot-reasoning-text", vec![thinking("Hm."), text("Hi"), STOP]),
+        ("proxy-thinking", vec![thinking("Hm."), text("Hi"), STOP]),
+        (
+            "vllm-no-opening-tag",
+            vec![
+                text("The person greets. I greet back.\n"),
+                TextWasThinking,
+                text("Hi there"),
+                STOP,
+            ],
+        ),
+        ("proxy-message", vec![text("Good day."), STOP]),
+        ("proxy-other-index", vec![text("Good day."), STOP]),
+        (
+            "content-parts",
+            vec![
+                text("One two three four"),
+                unread(
+                    Unread::Image,
+                    concat!(
+                        r#"{"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":"#,
+                        r#"[{"index":0,"delta":{"content":[{"type":"text","text":"four"},"#,
+                        r#"{"type":"image_url","image_url":{"url":"https://x.example/a.png"}}]},"finish_reason":null}]}"#
+                    ),
+                ),
+                STOP,
+            ],
+        ),
+        (
+            "unknown-field",
+            vec![
+                unread(Unread::Unknown("video_frames".into()), r#"[{"data":"AAAA"}]"#),
+                STOP,
+            ],
+        ),
+    ]
+}
+
+#[test]
+fn every_shape_is_read_however_cut() {
+    for (name, expected) in expected() {
+        let expected = (expected, None);
+        let bytes = stream_in("made-up", name, "\n");
+        assert_eq!(decode([bytes.as_slice()]), expected, "{name}");
+        assert_eq!(decode(bytes.chunks(1)), expected, "{name}, byte by byte");
+        assert_eq!(decode(bytes.chunks(7)), expected, "{name}, by seven bytes");
+    }
+}
+
+#[test]
+fn an_answer_without_a_stream_is_read() {
+    let answer = json!({
+        "id": "1", "object": "chat.completion", "usage": {"prompt_tokens": 3, "completion_tokens": 2},
+        "choices": [{"index": 0, "finish_reason": "length", "message": {
+            "role": "assistant", "reasoning_content": "Hm.", "content": "Hi",
+            "tool_calls": [{"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}],
+        }}],
+    });
+    let expected = vec![
+        thinking("Hm."),
+        text("Hi"),
+        call(0, "a", "look"),
+        arguments(0, "{}"),
+        usage(3, 2),
+        Finished(FinishReason::Length),
+    ];
+    let answer = format!(" \n{answer:#}\n");
+    assert_eq!(decode([answer.as_bytes()]), (expected.clone(), None));
+    assert_eq!(decode(answer.as_bytes().chunks(1)), (expected, None));
+    let half = &answer.as_bytes()[..answer.len() / 2];
+    assert_eq!(decode([half]), (vec![], Some(Fault::BrokeOff)));
+    let error = json!({"error": {"message": "no"}}).to_string();
+    assert_eq!(
+        decode([error.as_bytes()]),
+        (vec![], Some(Fault::Error(json!({"message": "no"}))))
+    );
+    assert_eq!(decode([&b"{\"a\":1}"[..]]), (vec![], Some(Fault::NotAStream)));
+}
+
+#[test]
+fn answers_of_other_protocols_are_named() {
+    let cohere = "Cohere's own";
+    for (answer, name) in [
+        (
+            "event: message-start\ndata: {\"id\":\"1\",\"type\":\"message-start\",\"delta\":{\"message\":{\"role\":\"assistant\"}}}\n\n",
+            cohere,
+        ),
+        (
+            "{\"is_finished\":false,\"event_type\":\"stream-start\"}\n{\"is_finished\":false,\"event_type\":\"text-generation\",\"text\":\"Hi\"}\n",
+            cohere,
+        ),
+        (
+            "{\"id\":\"1\",\"finish_reason\":\"COMPLETE\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"Hi\"}]}}",
+            cohere,
+        ),
+        (
+            "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{}}\n\n",
+            "Anthropic's Messages",
+        ),
+        (
+            "data: {\"type\":\"response.created\",\"response\":{}}\n\n",
+            "OpenAI's Responses",
+        ),
+        (
+            "data: {\"candidates\":[{\"content\":{}}]}\n\n",
+            "Google's generateContent",
+        ),
+        (
+            "{\"model\":\"m\",\"message\":{\"content\":\"Hi\"},\"done\":false}\n{\"done\":true}\n",
+            "Ollama's own",
+        ),
+    ] {
+        assert_eq!(
+            decode([answer.as_bytes()]),
+            (vec![], Some(Fault::OtherProtocol(name))),
+            "{answer}"
+        );
+    }
+}
+
+#[test]
+fn details_without_end_are_not_held() {
+    let entry = json!({"type": "reasoning.encrypted", "data": "x".repeat(1 << 20)});
+    let chunk = json!({"choices": [{"delta": {"reasoning_details": [entry]}}]});
+    let mut stream = format!("data: {chunk}\n\n").repeat(5);
+    stream += "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n";
+    let mut decoder = super::Decoder::new(2 << 20);
+    let mut events = std::collections::VecDeque::new();
+    decoder.push(stream.as_bytes(), &mut events).unwrap();
+    decoder.end(&mut events).unwrap();
+    assert!(
+        matches!(
+            &events.make_contiguous()[..],
+            [
+                Text(_),
+                ModelEvent::Unread {
+                    what: Unread::TooLarge(_),
+                    ..
+                },
+                Finished(_)
+            ]
+        ),
+        "{events:?}"
+    );
+}

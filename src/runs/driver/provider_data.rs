@@ -1,0 +1,44 @@
+//! What a run keeps of data that only its model's provider understands.
+
+use super::Driver;
+use crate::{
+    agent::Input,
+    protocol::{Opaque, PlacedOpaque},
+    providers::{ModelEvent, Unread, endpoint_of},
+};
+
+impl Driver<'_> {
+    /// Keeps what only the provider understands, before what comes next of the run.
+    pub(super) async fn keep_opaque(&mut self, node: usize, part: Option<usize>, data: Opaque) {
+        let endpoint = endpoint_of(&self.agent.message().model).to_owned();
+        let placed = PlacedOpaque {
+            node,
+            part,
+            endpoint,
+            data,
+        };
+        let of_answer = self.opaque.entry(self.run.message_id).or_default();
+        of_answer.push(placed.clone());
+        self.runs.journal.keep_opaque(self.run, placed).await;
+    }
+
+    /// The same input, unless it is more data for the provider itself than is kept of one call.
+    pub(super) fn without_too_large(&mut self, input: Input) -> Input {
+        let Input::Model(ModelEvent::Opaque { data, .. }) = &input else {
+            return input;
+        };
+        let (bytes, limit) = (data.value.as_str().len(), self.runs.limits.opaque_bytes);
+        if bytes <= limit.saturating_sub(self.opaque_bytes) {
+            self.opaque_bytes += bytes;
+            return input;
+        }
+        let what = format!(
+            "{}: {bytes} bytes, more than is kept (setting limits.opaque_bytes)",
+            data.field
+        );
+        Input::Model(ModelEvent::Unread {
+            what: Unread::TooLarge(what),
+            raw: String::new(),
+        })
+    }
+}

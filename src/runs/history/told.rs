@@ -1,0 +1,61 @@
+//! What a conversation is put together from, and which data of it are for the provider that is asked.
+
+use std::{collections::HashMap, ops::Range};
+
+use crate::{
+    protocol::{AssistantMessage, Message, MessageId, Opaque, PlacedOpaque},
+    providers::endpoint_of,
+};
+
+/// What there is of a conversation.
+#[derive(Clone, Copy, Debug)]
+pub struct Told<'a> {
+    /// The messages that lead to the answer, oldest first; the last is the question.
+    pub history: &'a [Message],
+    /// The answer, and what it has come to.
+    pub begun: (MessageId, &'a AssistantMessage),
+    /// What only providers understand of all of it.
+    pub opaque: &'a HashMap<MessageId, Vec<PlacedOpaque>>,
+}
+
+impl<'a> Told<'a> {
+    /// The data of one answer that the endpoint may see that is asked now.
+    pub fn opaque_of(self, id: MessageId) -> OpaqueOf<'a> {
+        OpaqueOf {
+            endpoint: endpoint_of(&self.begun.1.model),
+            placed: self.opaque.get(&id).map_or(&[], Vec::as_slice),
+        }
+    }
+}
+
+/// The data of one answer for one endpoint.
+#[derive(Clone, Copy, Debug)]
+pub struct OpaqueOf<'a> {
+    endpoint: &'a str,
+    placed: &'a [PlacedOpaque],
+}
+
+impl OpaqueOf<'_> {
+    /// What belongs to a part.
+    pub fn beside(self, node: usize, part: usize) -> Vec<Opaque> {
+        self.matching(|placed| placed.node == node && placed.part == Some(part))
+    }
+
+    /// What belongs to these nodes as a whole, or to anything in them but these parts of one.
+    pub fn of_nodes(self, nodes: Range<usize>, but: (usize, &[usize])) -> Vec<Opaque> {
+        let is_left_out = |placed: &PlacedOpaque| {
+            placed.node == but.0 && placed.part.is_some_and(|part| but.1.contains(&part))
+        };
+        self.matching(|placed| nodes.contains(&placed.node) && !is_left_out(placed))
+    }
+
+    fn matching(self, is_it: impl Fn(&PlacedOpaque) -> bool) -> Vec<Opaque> {
+        let own = self
+            .placed
+            .iter()
+            .filter(|placed| placed.endpoint == self.endpoint);
+        own.filter(|placed| is_it(placed))
+            .map(|placed| placed.data.clone())
+            .collect()
+    }
+}

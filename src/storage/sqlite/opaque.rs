@@ -1,0 +1,47 @@
+//! The query about what only the providers of models understand.
+
+use std::collections::HashMap;
+
+use sqlx::{Row, SqliteConnection};
+
+use super::id;
+use crate::{
+    protocol::{Json, Message, MessageId, Opaque, PlacedOpaque},
+    storage::{RunKey, StorageError},
+};
+
+pub(super) const OF_MESSAGES: &str = "SELECT o.message_id, o.node, o.part, o.endpoint, o.kind, o.field, o.value \
+     FROM json_each(?3) w CROSS JOIN opaque o ON o.message_id = w.value \
+     WHERE o.user_id = ?1 AND o.conversation_id = ?2 ORDER BY w.key, o.number";
+
+/// All of a run, and of the answers that lead to it.
+pub(super) async fn of_branch(
+    connection: &mut SqliteConnection,
+    run: RunKey,
+    history: &[Message],
+) -> Result<HashMap<MessageId, Vec<PlacedOpaque>>, StorageError> {
+    let answers = history.iter().filter(|message| message.assistant().is_some());
+    let ids: Vec<MessageId> = answers.map(|answer| answer.id).chain([run.message_id]).collect();
+    let rows = sqlx::query(OF_MESSAGES)
+        .bind(run.user_id.to_string())
+        .bind(run.conversation_id.to_string())
+        .bind(serde_json::to_string(&ids)?)
+        .fetch_all(connection)
+        .await?;
+    let mut found: HashMap<MessageId, Vec<PlacedOpaque>> = HashMap::new();
+    for row in rows {
+        let index = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
+        let placed = PlacedOpaque {
+            node: index(row.try_get("node")?),
+            part: row.try_get::<Option<i64>, _>("part")?.map(index),
+            endpoint: row.try_get("endpoint")?,
+            data: Opaque {
+                kind: row.try_get("kind")?,
+                field: row.try_get("field")?,
+                value: Json::or_string(row.try_get("value")?),
+            },
+        };
+        found.entry(id(&row, "message_id")?).or_default().push(placed);
+    }
+    Ok(found)
+}
