@@ -53,6 +53,8 @@ pub mod storage;
 mod test_log;
 #[cfg(feature = "ssr")]
 pub mod tools;
+#[cfg(feature = "ssr")]
+mod web_link;
 
 /// The browser's entry: takes over the page that the server rendered.
 #[cfg(feature = "hydrate")]
