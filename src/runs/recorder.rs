@@ -9,7 +9,7 @@ use crate::{
     agent::Input,
     clock,
     diagnostics::{
-        Secrets, cost_of,
+        cost_of,
         record::{Failure, Known, Purpose, RawCall, Request, Response, TimelineEntry, Tokens, happened},
     },
     journal::Journal,
@@ -17,6 +17,7 @@ use crate::{
     providers::{
         FinishReason, Manners, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Models, Sent, Usage,
     },
+    secrets::Secrets,
     settings::{Price, Settings},
     storage::{RecordedCall, RunKey},
 };
@@ -41,7 +42,7 @@ const WRITTEN_AFTER: Duration = Duration::from_millis(100);
 /// What all runs are recorded by.
 #[derive(Debug)]
 pub(super) struct Terms {
-    secrets: Secrets,
+    pub secrets: Arc<Secrets>,
     /// What is kept of one call: of what was sent, and of what came back.
     bytes: usize,
     /// Of so many runs of a conversation.
@@ -53,7 +54,7 @@ pub(super) struct Terms {
 impl Terms {
     pub fn of(settings: &Settings) -> Self {
         Self {
-            secrets: Secrets::of(settings),
+            secrets: Arc::new(Secrets::of(settings)),
             bytes: settings.limits.diagnostics_bytes,
             runs: settings.limits.diagnostics_answers,
             prices: settings.models.prices.clone(),

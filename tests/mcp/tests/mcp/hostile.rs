@@ -183,12 +183,13 @@ async fn servers_that_can_not_be_had_delay_nothing() {
         ..settings
     };
     let began = Instant::now();
-    let servers = Servers::start(&[
+    let settings = [
         named("mute", run(SERVER, &["mute"])),
         named("gone", run(SERVER, &["gone"])),
         named("missing", run("/nowhere/such-a-server", &[])),
         run(SERVER, &[]),
-    ]);
+    ];
+    let servers = Servers::start(&settings, &Arc::default());
     assert!(began.elapsed() < SOON / 2, "the start waits for none of them");
     let running = Running(servers);
     is_well(&running).await;
