@@ -34,6 +34,8 @@ pub mod journal;
 #[cfg(feature = "ssr")]
 pub mod literature;
 #[cfg(feature = "ssr")]
+pub mod notices;
+#[cfg(feature = "ssr")]
 pub mod outgoing;
 #[cfg(feature = "ssr")]
 pub mod pages;
@@ -43,6 +45,8 @@ pub mod payloads;
 pub mod providers;
 #[cfg(feature = "ssr")]
 pub mod runs;
+#[cfg(feature = "ssr")]
+pub mod secrets;
 #[cfg(feature = "ssr")]
 pub mod server;
 #[cfg(feature = "ssr")]

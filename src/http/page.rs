@@ -15,6 +15,7 @@ use tower_http::limit::RequestBodyLimitLayer;
 use super::{AppState, rpc_errors};
 use crate::{
     assets::{self, Manifest, dev_reload},
+    notices::Notice,
     ui::Root,
 };
 
@@ -54,6 +55,12 @@ fn shell() -> impl IntoView {
         let seconds = app.settings.timeouts.long_answer_seconds;
         (seconds * 1000.0).ceil().to_string()
     });
+    // Behind the interface, which the browser takes over from the first element of the body on; the style sheet has them first.
+    let notices = use_context::<AppState>().map_or(Vec::new(), |app| app.notices.all());
+    let notices = (!notices.is_empty()).then(|| {
+        let notice = |Notice { title, text }| view! { <details open><summary>{title}</summary><p>{text}</p></details> };
+        view! { <aside class="notices" aria-label="Notices">{notices.into_iter().map(notice).collect_view()}</aside> }
+    });
     let Manifest { js, wasm, css } = Manifest::current();
     // A conversation is not taken over without it, and is not to wait for it after all else.
     let is_conversation = use_context::<Parts>().is_some_and(|parts| parts.uri.path().starts_with("/c/"));
@@ -81,6 +88,7 @@ fn shell() -> impl IntoView {
             </head>
             <body>
                 <Root/>
+                {notices}
                 <script nonce=nonce>{SHOW_THE_END}</script>
             </body>
         </html>

@@ -73,6 +73,8 @@ pub struct Server {
     pub addr: SocketAddr,
     /// The one folder with everything in it.
     pub data: PathBuf,
+    /// Whether the database is looked through for damage after each start, beside all else.
+    pub check_data: bool,
 }
 
 /// Which models are offered.
@@ -241,6 +243,7 @@ impl Default for Server {
         Self {
             addr: SocketAddr::from(([127, 0, 0, 1], 8080)),
             data: "data".into(),
+            check_data: true,
         }
     }
 }

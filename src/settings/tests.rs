@@ -33,7 +33,8 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
         server,
         Server {
             addr: "[::1]:2".parse().unwrap(),
-            data: "two".into()
+            data: "two".into(),
+            check_data: true,
         }
     );
     let overrides = Overrides {
@@ -48,7 +49,8 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
         server,
         Server {
             addr: "127.0.0.1:3".parse().unwrap(),
-            data: "three".into()
+            data: "three".into(),
+            check_data: true,
         }
     );
 }

@@ -41,7 +41,10 @@ fn begins_metadata(rest: &str) -> bool {
     while rest.next_if(|c| is_mark(*c, b'-')).is_some() {
         dashes += 1;
     }
-    dashes > 0 && WORD.iter().all(|letter| rest.next().is_some_and(|c| is_letter(c, *letter)))
+    dashes > 0
+        && WORD
+            .iter()
+            .all(|letter| rest.next().is_some_and(|c| is_letter(c, *letter)))
 }
 
 #[cfg(test)]
@@ -74,7 +77,10 @@ mod tests {
             "<!-- МЕТОД -->",
             "«Метаданные» <! метаданные",
         ] {
-            assert!(matches!(neutral(text), Cow::Borrowed(same) if same == text), "{text}");
+            assert!(
+                matches!(neutral(text), Cow::Borrowed(same) if same == text),
+                "{text}"
+            );
         }
     }
 
@@ -112,7 +118,10 @@ mod tests {
         ] {
             let text = format!("Hello {lookalike} {{}} -->");
             let first = lookalike.chars().next().map_or(0, char::len_utf8);
-            assert_eq!(neutral(&text), format!("Hello &lt;{} {{}} -->", &lookalike[first..]));
+            assert_eq!(
+                neutral(&text),
+                format!("Hello &lt;{} {{}} -->", &lookalike[first..])
+            );
         }
     }
 
@@ -134,7 +143,10 @@ mod tests {
         ];
         let between = ["", "", "", "\u{200b}", "\0", "\u{301}", " ", "\u{fe0f}", "\t"];
         let character = |choices: &'static [&'static str]| {
-            (prop::sample::select(choices), prop::sample::select(between.to_vec()))
+            (
+                prop::sample::select(choices),
+                prop::sample::select(between.to_vec()),
+            )
         };
         let characters: Vec<_> = spelled.into_iter().map(character).collect();
         characters.prop_map(|pairs| pairs.into_iter().flat_map(|(c, gap)| [c, gap]).collect())
