@@ -173,7 +173,10 @@ proptest! {
         before in "[a-z:]{0,5}",
         after in "[a-z:]{0,5}",
     ) {
-        use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+        use base64::{
+            Engine,
+            prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD},
+        };
         let secrets = Secrets::default().with([&*secret]);
         let whole = [&*before, &*secret, &*after].concat();
         for encoded in [BASE64_STANDARD.encode(&whole), BASE64_URL_SAFE_NO_PAD.encode(&whole)] {
