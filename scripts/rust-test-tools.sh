@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Sourced by scripts/test: nginx, which stands in front of Parlor in one test, and the MCP reference server, which runs on Node.
+# Sourced by scripts/test: nginx, which stands in front of Parlor in one test, ip, which
+# gives another one a network of its own, and the MCP reference server, which runs on Node.
 # Each is installed where that is safe.
 
 # shellcheck source=scripts/node.sh
@@ -9,5 +10,8 @@ nginx_is_there() { PATH="$PATH:/usr/sbin:/usr/local/sbin:/opt/homebrew/bin" comm
 
 nginx_is_there || apt_install "nginx, for the test through a proxy" nginx-light || true
 nginx_is_there || give_up "nginx is missing, for the test through a proxy: install your system's package$how_else"
+
+# Without it that test says that it was not run, and fails where CI is set.
+command -v ip >/dev/null || apt_install "iproute2, for the test of fetched addresses in a network of its own" iproute2 || true
 
 npm_packages tests/mcp "the tests with MCP servers"

@@ -12,6 +12,25 @@ pub fn now() -> Timestamp {
     Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
+/// A clock that stands before 1970. Dates of HTTP and certificates can't be made then.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "this machine's clock stands before 1970. Nothing was touched: set the clock, then start Parlor again"
+)]
+pub struct TooEarlyError;
+
+/// Checks that the clock stands where the libraries that read it don't panic.
+///
+/// # Errors
+///
+/// If it stands before 1970.
+pub fn check() -> Result<(), TooEarlyError> {
+    match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(TooEarlyError),
+    }
+}
+
 /// A time to the minute: `2026-11-21 13:01 CET`.
 pub fn in_words(at: Timestamp, zone: &TimeZone) -> String {
     match jiff::Timestamp::from_millisecond(at.0) {

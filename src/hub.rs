@@ -12,7 +12,7 @@ use tokio::sync::broadcast::{self, error::RecvError, error::TryRecvError};
 
 use crate::{
     protocol::{MessageId, Position, UserId},
-    storage::{LogPage, LoggedEvent, Storage, StorageError},
+    storage::{LogPage, LoggedEvent, RunKey, Storage, StorageError},
 };
 
 /// How many events a user's or a run's subscriber may fall behind before it reads the log instead. Powers of two, since the
@@ -45,6 +45,8 @@ enum Live {
     Event(Arc<LoggedEvent>),
     /// An event at this position is in the log, and too long to be kept for those who fall behind.
     InLog(Position),
+    /// The run's end can't be stored, and nothing more comes of it.
+    GivenUp,
 }
 
 /// The live subscribers of this process.
@@ -70,6 +72,15 @@ impl Hub {
                     let _ = sender.send(live.clone());
                 }
             }
+        }
+    }
+
+    /// Tells those who follow a run that its end can't be stored.
+    pub fn give_up(&self, run: RunKey) {
+        let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sender) = topics.get(&Topic::Run(run.user_id, run.message_id)) {
+            // The last listener may be just about to leave.
+            let _ = sender.send(Live::GivenUp);
         }
     }
 
@@ -124,6 +135,8 @@ pub struct Follower {
     page: VecDeque<LoggedEvent>,
     /// Something may be in the log that has neither been read nor will come live.
     behind: bool,
+    /// Nothing more comes of the run that is followed.
+    is_given_up: bool,
 }
 
 impl Follower {
@@ -139,6 +152,7 @@ impl Follower {
             cursor: after,
             page: VecDeque::new(),
             behind: true,
+            is_given_up: false,
         }
     }
 
@@ -163,6 +177,9 @@ impl Follower {
                     return Ok(reset);
                 }
                 continue;
+            }
+            if self.is_given_up {
+                return Err(StorageError::GivenUp);
             }
             match self.live.recv().await {
                 Ok(live) => {
@@ -203,6 +220,10 @@ impl Follower {
             Live::Event(logged) => logged,
             Live::InLog(position) => {
                 self.behind = position > self.cursor;
+                return None;
+            }
+            Live::GivenUp => {
+                self.is_given_up = true;
                 return None;
             }
         };

@@ -5,16 +5,22 @@
 //! commit was under way. There is no fixed delay. Its queue is bounded: when it is full, whoever hands in a
 //! change waits, and so a run stops reading from its model.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
+use self::writer::Writer;
 use crate::{
-    clock,
     hub::Hub,
     protocol::{AssistantMessage, EventBody, MessageId, Payload, PlacedOpaque},
     storage::{Change, Outcome, RecordedCall, Refusal, RunKey, Storage, StoredAttachment, Trouble},
 };
+
+mod writer;
 
 /// How many changes may wait.
 const QUEUE: usize = 1024;
@@ -44,6 +50,7 @@ pub enum JournalError {
 pub struct Journal {
     intents: mpsc::Sender<Entry>,
     output: mpsc::Sender<Entry>,
+    given_up: watch::Receiver<HashSet<MessageId>>,
 }
 
 #[derive(Debug)]
@@ -64,8 +71,29 @@ impl Journal {
             intents: wanted,
             output: produced,
         };
-        let writer = tokio::spawn(write(storage, hub, queues));
-        (Self { intents, output }, writer)
+        let (gives_up, given_up) = watch::channel(HashSet::new());
+        let writer = Writer {
+            storage,
+            hub,
+            queues,
+            gives_up,
+        };
+        let journal = Self {
+            intents,
+            output,
+            given_up,
+        };
+        (journal, tokio::spawn(writer.write()))
+    }
+
+    /// Ready when something that a run has produced was lost, because the database is damaged: nothing more of it is taken but
+    /// its end.
+    pub async fn gives_up(&self, run: MessageId) {
+        let mut given_up = self.given_up.clone();
+        if given_up.wait_for(|runs| runs.contains(&run)).await.is_err() {
+            // The writer is gone: the process ends.
+            std::future::pending().await
+        }
     }
 
     /// Makes a change and waits until it is committed and published.
@@ -148,6 +176,7 @@ fn is_output(change: &Change) -> bool {
             | Change::Attach { .. }
             | Change::Pause { .. }
             | Change::End { .. }
+            | Change::GiveUp { .. }
     )
 }
 
@@ -190,45 +219,6 @@ fn refuse(done: Option<Done>, trouble: Trouble) {
     if let Some(done) = done {
         // Who asked may have gone.
         let _ = done.send(Err(JournalError::Unavailable(trouble)));
-    }
-}
-
-async fn write(storage: Arc<dyn Storage>, hub: Arc<Hub>, mut queues: Queues) {
-    loop {
-        let came = queues.take().await;
-        if came.is_empty() {
-            return;
-        }
-        let (mut changes, mut waiting): (Vec<_>, Vec<_>) = merge(came.into_iter())
-            .into_iter()
-            .map(|entry| (entry.change, entry.done))
-            .unzip();
-        crash_point!("journal::taken", if changes.iter().any(Change::is_end));
-        let mut delay = RETRY.0;
-        while !changes.is_empty() {
-            match storage.commit(clock::now(), &changes).await {
-                Ok(committed) => {
-                    crash_point!("journal::committed", if changes.iter().any(Change::is_end));
-                    hub.publish(&committed.events);
-                    crash_point!("journal::published", if changes.iter().any(Change::is_end));
-                    for (done, outcome) in waiting.drain(..).zip(committed.outcomes) {
-                        if let Some(done) = done {
-                            // Who asked may have gone; the change is made all the same.
-                            let _ = done.send(outcome.map_err(JournalError::from));
-                        }
-                    }
-                    crash_point!("journal::answered", if changes.iter().any(Change::is_end));
-                    break;
-                }
-                Err(error) => {
-                    tracing::error!(%error, "could not commit; trying again in {delay:?}");
-                    let trouble = error.trouble();
-                    (changes, waiting) = keep_output(changes, waiting, trouble);
-                    queues.refuse_for(delay, trouble).await;
-                    delay = (delay * 2).min(RETRY.1);
-                }
-            }
-        }
     }
 }
 

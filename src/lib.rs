@@ -34,6 +34,8 @@ pub mod journal;
 #[cfg(feature = "ssr")]
 pub mod literature;
 #[cfg(feature = "ssr")]
+pub mod notices;
+#[cfg(feature = "ssr")]
 pub mod outgoing;
 #[cfg(feature = "ssr")]
 pub mod pages;
@@ -44,6 +46,8 @@ pub mod providers;
 #[cfg(feature = "ssr")]
 pub mod runs;
 #[cfg(feature = "ssr")]
+pub mod secrets;
+#[cfg(feature = "ssr")]
 pub mod server;
 #[cfg(feature = "ssr")]
 pub mod settings;
@@ -53,6 +57,8 @@ pub mod storage;
 mod test_log;
 #[cfg(feature = "ssr")]
 pub mod tools;
+#[cfg(feature = "ssr")]
+mod web_link;
 
 /// The browser's entry: takes over the page that the server rendered.
 #[cfg(feature = "hydrate")]

@@ -4,6 +4,8 @@ use std::{io::IsTerminal, net::SocketAddr, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 use parlor::{
+    clock,
+    secrets::{Secrets, log},
     server::Server,
     settings::{Overrides, Settings},
 };
@@ -53,11 +55,12 @@ async fn main() -> ExitCode {
         .unwrap_or_else(|_| EnvFilter::new(format!("{DEFAULT_LOG}{UNHEARD}")));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_writer(|| log::Stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .init();
     let Command::Serve { addr, data, config } = Cli::parse().command;
     allow_many_sockets();
+    keep_files_private();
     // Only what is built for tests has any; there the variable FAILPOINTS says at which of them this process dies.
     let _failpoints = fail::has_failpoints().then(fail::FailScenario::setup);
     match serve(Overrides {
@@ -90,8 +93,16 @@ fn allow_many_sockets() {
     }
 }
 
+/// Whatever file this process makes, nobody else on this machine may open it. MCP servers that it runs inherit that.
+fn keep_files_private() {
+    #[cfg(unix)]
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+}
+
 async fn serve(overrides: Overrides) -> Result<(), Box<dyn std::error::Error>> {
+    clock::check()?;
     let settings = Settings::read(&overrides, |name| std::env::var(name).ok())?;
+    log::keep_out(Secrets::of(&settings));
     tracing::debug!(?settings);
     let addr = settings.server.addr;
     let data = settings.server.data.display().to_string();

@@ -14,14 +14,18 @@ use crate::{
     hub::Hub,
     journal::Journal,
     literature::Literature,
+    notices::Notices,
     pages::{self, Pages},
     protocol::Timestamp,
     providers::{EndpointConfig, Models, ModelsConfig},
     runs::Runs,
+    secrets::Secrets,
     settings::{self, Settings},
     storage::{Storage, StorageError, sqlite::Sqlite},
     tools::{self, Registry, mcp, pubmed::Eutils},
 };
+
+mod check;
 
 /// How long a start waits for the end of what an earlier process left running. It takes longer only if storage is in trouble.
 const RECOVERY: Duration = Duration::from_secs(2);
@@ -57,16 +61,22 @@ impl Server {
         settings: Settings,
         tools: impl FnOnce(&Settings, Arc<dyn Storage>, Journal, Option<Arc<Eutils>>) -> Registry,
     ) -> Result<Self, StorageError> {
-        let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(&settings.server.data).await?);
+        let database = Sqlite::open(&settings.server.data).await?;
+        let notices = Notices::default();
+        if database.lacks_earlier_data() {
+            notices.add(check::began_anew());
+        }
+        let storage: Arc<dyn Storage> = Arc::new(database);
         let hub = Arc::new(Hub::default());
         let (journal, writer) = Journal::start(storage.clone(), hub.clone());
-        let models = Arc::new(Models::new(models_config(&settings)));
+        let secrets = Arc::new(Secrets::of(&settings));
+        let models = Arc::new(Models::new(models_config(&settings, &secrets)));
         // The first page must not wait for model servers that are slow to say what they have.
         tokio::spawn({
             let models = models.clone();
             async move { models.list().await }
         });
-        let mcp = Arc::new(mcp::Servers::start(&settings.mcp));
+        let mcp = Arc::new(mcp::Servers::start(&settings.mcp, &secrets));
         let pubmed = tools::pubmed(&settings);
         let literature = Literature::new(
             pubmed.clone(),
@@ -112,6 +122,7 @@ impl Server {
             models,
             literature,
             tokens,
+            notices,
             leptos,
             shutdown,
         };
@@ -143,6 +154,7 @@ impl Server {
         let storage = app.storage.clone();
         let patience = Duration::from_secs_f64(app.settings.timeouts.shutdown_seconds);
         let trimming = tokio::spawn(trim(app.clone()));
+        let checking = tokio::spawn(check::run(app.clone()));
         let down = CancellationToken::new();
         let stopping = tokio::spawn({
             let (app, down) = (app.clone(), down.clone());
@@ -168,7 +180,10 @@ impl Server {
                 tracing::warn!("some connections did not end in time");
             }
         }
-        let tasks: Vec<_> = [trimming, stopping].into_iter().chain(recovery).collect();
+        let tasks: Vec<_> = [trimming, checking, stopping]
+            .into_iter()
+            .chain(recovery)
+            .collect();
         tasks.iter().for_each(JoinHandle::abort);
         // The journal's last clone went with them and the router; what is queued is still written.
         let tidied = timeout(CLOSING, async {
@@ -206,7 +221,7 @@ async fn trim(app: AppState) {
 }
 
 /// The endpoints as the settings name them, and where to look if they name none.
-fn models_config(settings: &Settings) -> ModelsConfig {
+fn models_config(settings: &Settings, secrets: &Arc<Secrets>) -> ModelsConfig {
     let max_frame = settings.limits.model_event_bytes;
     let connect_timeout = Duration::from_secs_f64(settings.timeouts.connect_seconds);
     let endpoints = settings.endpoints.iter().map(|endpoint| {
@@ -233,6 +248,7 @@ fn models_config(settings: &Settings) -> ModelsConfig {
             dialect: endpoint.dialect,
             prompt: endpoint.prompt,
             tools: endpoint.tools,
+            secrets: secrets.clone(),
             max_frame,
             connect_timeout,
             ..EndpointConfig::new(&endpoint.name, &endpoint.base_url)
@@ -244,6 +260,7 @@ fn models_config(settings: &Settings) -> ModelsConfig {
         default_model: settings.models.default.clone(),
         candidates: local
             .map(|(name, base_url)| EndpointConfig {
+                secrets: secrets.clone(),
                 max_frame,
                 connect_timeout,
                 ..EndpointConfig::new(name, base_url)

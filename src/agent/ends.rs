@@ -13,6 +13,16 @@ pub(crate) fn error(code: &str, message: String, hint: &str) -> RunError {
     }
 }
 
+/// The database is damaged, and the answer can't be read or stored.
+pub(crate) fn damaged() -> RunError {
+    error(
+        "storage_damaged",
+        "Parlor's database is damaged: this answer could not be read or stored.".into(),
+        "What can be read is kept. Stop Parlor, copy its data folder, then put back a backup, or save what can be saved with \
+         `sqlite3 parlor.db .recover`. The log says more.",
+    )
+}
+
 pub(super) fn broke_off() -> RunError {
     let message = "The model server ended its answer without saying that it was finished.".into();
     error("broke_off", message, KEPT)

@@ -3,11 +3,12 @@
 use super::{
     Agent, Effect,
     control::bounded,
-    said::{filter_for, is_link},
+    said::filter_for,
 };
 use crate::{
     protocol::{EventBody, Opaque, Part, Source},
     providers::{Beside, ModelEvent, Unread},
+    web_link,
 };
 
 /// The most names of unreadable pieces that are told.
@@ -20,7 +21,7 @@ impl Agent {
     /// The model server names sources. They replace those that it named before.
     pub(super) fn is_given(&mut self, sources: Vec<Source>) -> Vec<Effect> {
         self.given = bounded(sources);
-        self.given.retain(|source| is_link(&source.url));
+        self.given.retain(|source| web_link::parse(&source.url).is_some());
         let sources = self.with_given(Vec::new());
         vec![self.log(EventBody::Sources { sources })]
     }

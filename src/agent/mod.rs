@@ -28,8 +28,7 @@ mod said;
 mod workshop;
 
 pub use calls::{Asked, Done, Made, Plan, Toolbox};
-pub(crate) use ends::error;
-pub(crate) use said::names;
+pub(crate) use ends::{damaged, error};
 pub use workshop::Workshop;
 
 #[cfg(test)]

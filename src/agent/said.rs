@@ -4,9 +4,12 @@ use super::{
     Agent, Effect,
     control::{self, ControlFilter, Item, Marker},
 };
-use crate::protocol::{
-    ActionHandler, AssistantMessage, EventBody, Part, PieceKind, Source, SuggestedAction, ToolCall,
-    ToolStatus,
+use crate::{
+    protocol::{
+        ActionHandler, AssistantMessage, EventBody, Part, PieceKind, Source, SuggestedAction, ToolCall,
+        ToolStatus,
+    },
+    web_link,
 };
 
 /// A filter for the next answer of a run that has come to this, by a model that is shown metadata or not.
@@ -119,33 +122,9 @@ impl Agent {
     fn has_seen(&self, source: &Source) -> bool {
         let given = |call: &ToolCall| {
             let output = call.output.as_deref().unwrap_or_default();
-            call.status == ToolStatus::Complete && names(output, &source.url)
+            call.status == ToolStatus::Complete && web_link::is_named(&source.url, output)
         };
-        is_link(&source.url)
+        web_link::parse(&source.url).is_some()
             && (self.message.tool_calls().any(given) || self.workshop.has_been_given(&source.url))
     }
-}
-
-/// Whether an address leads to the web, and to the host that it seems to.
-pub(super) fn is_link(url: &str) -> bool {
-    let rest = url
-        .strip_prefix("https://")
-        .or_else(|| url.strip_prefix("http://"));
-    let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
-    // A name before the host only makes it look like another one.
-    host.is_some_and(|host| !host.is_empty() && !host.contains('@'))
-}
-
-/// Whether a text has this address: all of it, and not as the beginning of another one. A slash at its end makes no difference.
-pub(crate) fn names(text: &str, url: &str) -> bool {
-    let url = url.trim_end_matches('/');
-    text.match_indices(url).any(|(at, _)| {
-        let after = &text[at + url.len()..];
-        let after = after.strip_prefix('/').unwrap_or(after);
-        let next = after
-            .trim_start_matches(|mark| ".,;:!?*_".contains(mark))
-            .chars()
-            .next();
-        next.is_none_or(|next| next.is_whitespace() || "\"'`<>()[]{}|\\".contains(next))
-    })
 }

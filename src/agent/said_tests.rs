@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    said::{is_link, names},
-    tests::terms,
-    *,
-};
+use super::{tests::terms, *};
 use crate::protocol::{Json, Node, RunStatus, ToolCall, ToolStatus};
 use control::Marker;
 use fuzzing::properties;
@@ -300,35 +296,25 @@ properties! {
 }
 
 #[test]
-fn an_address_is_named_by_all_of_it() {
-    let url = "https://a.example/1";
-    for text in [
+fn an_address_that_hides_another_is_no_source() {
+    let urls = [
         "https://a.example/1",
-        "see https://a.example/1.",
-        "(https://a.example/1)",
-        r#"{"url":"https://a.example/1"}"#,
-        "**https://a.example/1**",
-        "https://a.example/1/ and more",
-    ] {
-        assert!(names(text, url), "{text}");
-    }
-    for text in [
-        "https://a.example/12",
-        "https://a.example/1/2",
-        "https://a.example/1?q",
-        "https://a.example/1.html",
-        "",
-    ] {
-        assert!(!names(text, url), "{text}");
-    }
-    for url in [
+        "xhttps://a.example/2",
+        "https://a.example/3 4",
+        "https://a\u{202e}.example/5",
         "https://bank.example@evil.example/",
-        "https:///x",
-        "ftp://a.example",
-        "javascript:x",
-    ] {
-        assert!(!is_link(url), "{url}");
-    }
+    ];
+    let list = urls.map(|url| format!("{{\"url\": {}}}", serde_json::to_string(url).unwrap()));
+    let metadata = format!("So.\n<!-- METADATA: {{\"sources\": [{}]}} -->", list.join(", "));
+    let found = having_found(&format!(
+        "https://evil.example/?u=https://a.example/1\n{}",
+        urls[1..].join("\n")
+    ));
+    assert_eq!(answered(found, &[&metadata], FINISHED).sources, []);
+    let found = having_found(&urls.join("\n"));
+    let sources = answered(found, &[&metadata], FINISHED).sources;
+    assert_eq!(sources.len(), 1, "{sources:?}");
+    assert_eq!(sources[0].url, urls[0]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::Secrets;
+use crate::secrets::Secrets;
 use crate::{
     protocol::{EventBody, Json, RunError, RunStatus, Timestamp},
     providers::Sent,

@@ -3,10 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{
-    record::{Failure, Purpose, Raw, Request, Response, TimelineEntry, Tokens, hide_in},
-    secrets::Secrets,
-};
+use super::record::{Failure, Purpose, Raw, Request, Response, TimelineEntry, Tokens, hide_in};
 use crate::{
     protocol::{
         AssistantMessage, ConversationId, Json, Message, MessageId, PageContext, RunStatus, Timestamp,
@@ -107,7 +104,11 @@ impl Diagnostics {
     /// # Errors
     ///
     /// If that can't be written as JSON.
-    pub fn with_context(mut self, context: &PageContext, secrets: &Secrets) -> Result<Self, StorageError> {
+    pub fn with_context(
+        mut self,
+        context: &PageContext,
+        secrets: &crate::secrets::Secrets,
+    ) -> Result<Self, StorageError> {
         let mut context = serde_json::to_value(context)?;
         hide_in(&mut context, secrets);
         self.context = Some(context);

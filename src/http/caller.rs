@@ -161,6 +161,14 @@ impl From<StopError> for ApiError {
 /// Storage does not work, and what to do.
 fn unavailable(trouble: Trouble) -> ApiError {
     let message = match trouble {
+        Trouble::Damaged => {
+            // Not as unavailable, which is tried again.
+            return ApiError::new(
+                ErrorCode::Internal,
+                "Parlor's database is damaged: this could not be read or stored. Nothing was changed. Stop Parlor, copy its data \
+                 folder, then put back a backup, or save what can be saved with sqlite3's .recover. The log says more.",
+            );
+        }
         Trouble::Full => {
             "The disk is full: Parlor can't store anything. Nothing was changed; make room on the disk that holds Parlor's \
              data, then try again."

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     api::{ApiError, ErrorCode},
-    diagnostics::{Diagnostics, Secrets},
+    diagnostics::Diagnostics,
     protocol::{MessageId, diagnostics::DiagnosticsView},
 };
 
@@ -42,7 +42,7 @@ pub async fn of(caller: &Caller, message_id: MessageId) -> Result<Diagnostics, A
     };
     Ok(match looking {
         Some(looking) => {
-            let secrets = Secrets::of(&caller.app.settings);
+            let secrets = crate::secrets::Secrets::of(&caller.app.settings);
             diagnostics.with_context(&looking.context, &secrets)?
         }
         None => diagnostics,

@@ -18,8 +18,8 @@ use tower_http::compression::{
 };
 
 use crate::{
-    hub::Hub, journal::Journal, literature::Literature, providers::Models, runs::Runs, settings::Settings,
-    storage::Storage,
+    hub::Hub, journal::Journal, literature::Literature, notices::Notices, providers::Models, runs::Runs,
+    settings::Settings, storage::Storage,
 };
 
 mod attachment;
@@ -74,6 +74,7 @@ pub struct AppState {
     pub models: Arc<Models>,
     pub literature: Literature,
     pub tokens: Arc<Tokens>,
+    pub notices: Notices,
     pub leptos: LeptosOptions,
     /// Cancelled when the server goes down: event streams end, so that they don't hold it up.
     pub shutdown: CancellationToken,

@@ -19,6 +19,7 @@ use tower_http::limit::RequestBodyLimitLayer;
 use super::{AppState, attachment, event_stream, panel, rpc};
 use crate::{
     assets::{self, Manifest, dev_reload},
+    notices::Notice,
     ui::Root,
 };
 
@@ -80,6 +81,12 @@ fn shell() -> impl IntoView {
     });
     let uri = use_context::<Parts>().map(|parts| parts.uri).unwrap_or_default();
     let is_plain = asks_for_plain(&uri);
+    // Behind the interface, which the browser takes over from the first element of the body on; the style sheet has them first.
+    let found = use_context::<AppState>().map_or(Vec::new(), |app| app.notices.all());
+    let found = (!found.is_empty()).then(|| {
+        let notice = |Notice { title, text }| view! { <details open><summary>{title}</summary><p>{text}</p></details> };
+        view! { <aside class="notices" aria-label="Notices">{found.into_iter().map(notice).collect_view()}</aside> }
+    });
     let Manifest { js, wasm, css } = Manifest::current();
     // A conversation is not taken over without it, and is not to wait for it after all else.
     let markdown = wasm.rsplit_once('/').filter(|_| uri.path().starts_with("/c/"));
@@ -111,6 +118,7 @@ fn shell() -> impl IntoView {
             <body>
                 <Root/>
                 {notices(without_plain(&uri))}
+                {found}
                 <script nonce=nonce>{SHOW_THE_END}</script>
             </body>
         </html>

@@ -1,25 +1,53 @@
-//! Which addresses a link may have. Everything else is shown as the plain text of the link.
+//! The check of every link's address. What does not pass is shown as the plain text of the link.
 
-/// The schemes that a link may name. Relative addresses and fragments are allowed as well: they lead to this very site,
-/// on which no GET changes anything.
-const SCHEMES: [&str; 3] = ["http", "https", "mailto"];
+/// Schemes with a host that a link may name.
+const WEB: [&str; 2] = ["http", "https"];
+const MAIL: &str = "mailto";
 
 /// Whether a link to `href` may be made. `href` is the address as it would stand in the attribute: escapes and entities
 /// are already decoded.
 ///
-/// Browsers drop tabs and line breaks anywhere in an address and control characters before it, so `java\nscript:` would
-/// run. An address with any control character is therefore refused, and whatever stands before a `:` in the first
-/// segment counts as a scheme, even where a stricter reader would call it a relative path.
+/// A link leads to a host of the web that is written out, to a mailbox, or to this very site, on which no GET changes anything.
+/// Browsers drop tabs and line breaks anywhere in an address and control characters around it, read `\` as `/`, and take `https:x`,
+/// `//x` and `/\x` for other hosts. So an address with a control character or a backslash is refused, a relative one may not begin with two
+/// slashes, `http` and `https` need exactly two, and whatever stands before a `:` in the first segment counts as a scheme, even where
+/// a stricter reader would call it a relative path. A name before the host (`https://bank.example@evil.example/`) only makes it
+/// look like another host, as invisible and reordering characters in it do.
 pub fn is_allowed(href: &str) -> bool {
-    if href.chars().any(char::is_control) {
+    if href.chars().any(|c| c.is_control() || c == '\\') {
         return false;
     }
-    let href = href.trim_start();
-    match href.find([':', '/', '?', '#', '\\']) {
+    let href = href.trim();
+    match href.find([':', '/', '?', '#']) {
         Some(end) if href[end..].starts_with(':') => {
-            let scheme = &href[..end];
-            SCHEMES.iter().any(|allowed| scheme.eq_ignore_ascii_case(allowed))
+            let (scheme, rest) = (&href[..end], &href[end + 1..]);
+            if scheme.eq_ignore_ascii_case(MAIL) {
+                return true;
+            }
+            WEB.iter().any(|allowed| scheme.eq_ignore_ascii_case(allowed)) && names_a_host(rest)
         }
-        _ => true,
+        _ => !href.starts_with("//"),
     }
+}
+
+/// Whether `//host/…`, the part of an address behind its scheme, begins with a host and nothing that hides it.
+fn names_a_host(rest: &str) -> bool {
+    let Some(rest) = rest.strip_prefix("//") else {
+        return false;
+    };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    !host.is_empty()
+        && !host
+            .chars()
+            .any(|c| c == '@' || c.is_whitespace() || is_unseen(c))
+}
+
+/// Whether a character is not seen, or has others shown in another order than they are in.
+pub fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+    )
 }

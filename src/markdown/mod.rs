@@ -41,7 +41,7 @@ mod tests;
 pub use blocks::{Alignment, Block, Cell, Inline, Item, number_text, plain_text};
 pub use code::CodeTracker;
 pub use document::Document;
-pub use links::is_allowed as is_allowed_link;
+pub use links::{is_allowed as is_allowed_link, is_unseen};
 pub use parse::parse;
 pub use patch::{Patch, Path, apply};
 pub use references::key as label_key;

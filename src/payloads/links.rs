@@ -1,20 +1,9 @@
-//! Which addresses may be links.
-
-use reqwest::Url;
+//! The addresses of articles.
 
 use crate::protocol::literature::doi_address;
 
 /// The longest address that is one.
 const LONGEST: usize = 2000;
-
-/// An address of the web, as a browser understands it; nothing if it leads anywhere else.
-pub fn web(address: &str) -> Option<Url> {
-    let url = Url::parse(address.trim()).ok()?;
-    let is_web = matches!(url.scheme(), "http" | "https");
-    // A name before the host only makes it look like another one.
-    let is_plain = url.username().is_empty() && url.password().is_none();
-    (is_web && is_plain && url.as_str().len() <= LONGEST).then_some(url)
-}
 
 /// An article's page in PubMed.
 pub fn pubmed(pmid: &str) -> Option<String> {
@@ -30,26 +19,6 @@ pub fn doi(doi: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_addresses_of_the_web_are_links() {
-        assert_eq!(web(" https://a.b/c?d#e ").unwrap().as_str(), "https://a.b/c?d#e");
-        for address in [
-            "javascript:alert(1)",
-            "JaVaScRiPt:alert(1)",
-            "java\nscript:alert(1)",
-            "data:text/html,x",
-            "file:///etc/passwd",
-            "//a.b/",
-            "/c/x",
-            "a.b",
-            "",
-            "https://bank.example@evil.example/",
-            "vbscript:x",
-        ] {
-            assert_eq!(web(address), None, "{address}");
-        }
-    }
 
     #[test]
     fn articles_are_linked_by_what_they_are_known_by() {

@@ -3,8 +3,11 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{links, words::Line};
-use crate::protocol::panel::{PanelBody, WebResult, WebResults};
+use super::words::Line;
+use crate::{
+    protocol::panel::{PanelBody, WebResult, WebResults},
+    web_link,
+};
 
 /// How many results are shown.
 const RESULTS: usize = 500;
@@ -35,7 +38,7 @@ pub fn read(data: &Value) -> Option<PanelBody> {
 
 impl Found {
     fn shown(self) -> WebResult {
-        let url = links::web(&self.url.0);
+        let url = web_link::parse(self.url.0.trim());
         let host = url.as_ref().and_then(|url| url.host_str()).map(Into::into);
         let host: String = host.unwrap_or(self.url.0);
         WebResult {

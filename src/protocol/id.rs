@@ -1,6 +1,10 @@
 //! Identifiers. Each is a UUIDv7 (RFC 9562), so that ids made later sort later, and each has a type of its own.
 
-use std::{fmt, str::FromStr};
+use std::{
+    fmt,
+    str::FromStr,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -15,7 +19,7 @@ macro_rules! id {
         impl $name {
             /// A new id, later than all that were made before it on this machine.
             pub fn new() -> Self {
-                Self(Uuid::now_v7())
+                Self(new())
             }
         }
 
@@ -45,6 +49,15 @@ macro_rules! id {
             }
         }
     };
+}
+
+/// A new id. `Uuid::now_v7` alone panics on a clock that stands before 1970; then the ids are in no order.
+fn new() -> Uuid {
+    // The browser's clock is read in another way, which takes any time.
+    if !cfg!(target_family = "wasm") && SystemTime::now() < UNIX_EPOCH {
+        return Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, 0, 0));
+    }
+    Uuid::now_v7()
 }
 
 id!(

@@ -1,12 +1,15 @@
 //! What is known of an endpoint before it is asked. Where this comes from (file, environment) is the
 //! settings' business.
 
-use std::{collections::BTreeMap, fmt, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use reqwest::Url;
 use secrecy::SecretString;
 
-use crate::settings::{Dialect, PromptLength};
+use crate::{
+    secrets::Secrets,
+    settings::{Dialect, PromptLength},
+};
 
 /// The longest SSE frame that is taken from a model server, unless the settings say otherwise.
 pub const DEFAULT_MAX_FRAME: usize = 1 << 20;
@@ -37,6 +40,8 @@ pub struct EndpointConfig {
     pub context_windows: BTreeMap<String, usize>,
     /// Whether it answers for no other models than it lists.
     pub lists_all_models: bool,
+    /// What of the settings must not be quoted, even if this server says it: another one's key may have got there.
+    pub secrets: Arc<Secrets>,
     /// Where it differs from others.
     pub dialect: Dialect,
     /// The system prompt that its models are given.
@@ -63,6 +68,7 @@ impl EndpointConfig {
             context_window: None,
             context_windows: BTreeMap::new(),
             lists_all_models: false,
+            secrets: Arc::default(),
             dialect: Dialect::default(),
             prompt: PromptLength::default(),
             tools: None,

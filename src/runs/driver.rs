@@ -8,7 +8,7 @@ use futures::FutureExt;
 use tokio::{sync::oneshot, time::Instant};
 
 use super::{
-    Inner,
+    Inner, Unread,
     allowed::Allowed,
     at_work::{Answer, Place},
     awaited::{Awaited, Happened},
@@ -31,7 +31,7 @@ use crate::{
     },
     providers::{ModelEvent, ModelRequest},
     settings::Metadata,
-    storage::{Beginning, Change, Looking, RunKey},
+    storage::{Beginning, Change, Looking, RunKey, Trouble},
 };
 
 /// After so many events, or a tenth of all if that is more, what a run has come to is stored in one piece: whoever opens a
@@ -41,8 +41,10 @@ const STORE_AFTER: usize = 1000;
 /// Drives a run until it ends or waits for a person, which is committed when this returns.
 pub(super) async fn drive(runs: &Inner, run: RunKey, place: &mut Place) {
     wait_for_tools(runs, run, place).await;
-    if let Some(driver) = Driver::prepare(runs, run, place).await {
-        driver.drive(place).await;
+    match Driver::prepare(runs, run, place).await {
+        Ok(Some(driver)) => driver.drive(place).await,
+        Ok(None) | Err(Unread::ShuttingDown) => {}
+        Err(Unread::Damaged) => runs.give_up(run, None).await,
     }
 }
 
@@ -67,8 +69,12 @@ async fn wait_for_tools(runs: &Inner, run: RunKey, place: &Place) {
 }
 
 /// Adds what the model is told of what the person looks at, and keeps it: whenever their message is answered, the model is told
-/// the same. Nothing if the server goes down before.
-async fn look(runs: &Inner, run: RunKey, looking: &mut Looking) -> Option<()> {
+/// the same.
+///
+/// # Errors
+///
+/// If it could not be read, as [`Driver::prepare`].
+async fn look(runs: &Inner, run: RunKey, looking: &mut Looking) -> Result<(), Unread> {
     let build = || runs.pages.build(run.user_id, &looking.context);
     let built = runs.insist("what is open on the page", build).await?;
     if let Some(Built { text, instructions }) = built {
@@ -77,10 +83,17 @@ async fn look(runs: &Inner, run: RunKey, looking: &mut Looking) -> Option<()> {
             text: text.clone(),
             instructions: instructions.clone(),
         };
-        gone_or_logged(run, runs.journal.submit(keep).await);
+        match runs.journal.submit(keep).await {
+            // The conversation was deleted meanwhile.
+            Ok(_) | Err(JournalError::Refused(_)) => {}
+            Err(JournalError::Unavailable(Trouble::Damaged)) => return Err(Unread::Damaged),
+            Err(JournalError::Unavailable(_)) => {
+                tracing::error!(run = %run.message_id, "the journal is gone; what was open on the page is not kept");
+            }
+        }
         (looking.text, looking.instructions) = (text, instructions);
     }
-    Some(())
+    Ok(())
 }
 
 /// A run at work.
@@ -113,11 +126,14 @@ struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// Nothing if the run's conversation was deleted a moment after the start: then there is nothing left to answer or to end;
-    /// or if the server goes down before it could be read: then the next one ends it.
-    async fn prepare(runs: &'a Inner, run: RunKey, place: &Place) -> Option<Self> {
+    /// Nothing if the run's conversation was deleted a moment after the start: then there is nothing left to answer or to end.
+    ///
+    /// # Errors
+    ///
+    /// If it could not be read. If that is because the server goes down, the next one ends it.
+    async fn prepare(runs: &'a Inner, run: RunKey, place: &Place) -> Result<Option<Self>, Unread> {
         let read = || runs.storage.beginning(run);
-        let Beginning {
+        let Some(Beginning {
             answer,
             history,
             opaque,
@@ -126,10 +142,13 @@ impl<'a> Driver<'a> {
             instructions,
             allowed_tools,
             terms,
-        } = runs.insist("what a run begins with", read).await??;
+        }) = runs.insist("what a run begins with", read).await?
+        else {
+            return Ok(None);
+        };
         // It was stopped before it came to its turn.
         if answer.status != RunStatus::Running {
-            return None;
+            return Ok(None);
         }
         if let Some(looking) = looking.as_mut().filter(|looking| looking.text.is_empty()) {
             tokio::select! {
@@ -174,7 +193,7 @@ impl<'a> Driver<'a> {
         );
         let toolbox = Arc::new(Allowed::new(offer, allowed_tools));
         let desk = Arc::new(desk);
-        Some(Self {
+        Ok(Some(Self {
             runs,
             run,
             agent: Agent::new(
@@ -195,7 +214,12 @@ impl<'a> Driver<'a> {
             opaque_bytes: 0,
             prompt: Arc::new(prompt),
             awaited: Awaited::Nothing,
-            working: Working::new(run, runs.journal.clone(), runs.limits.clone()),
+            working: Working::new(
+                run,
+                runs.journal.clone(),
+                runs.limits.clone(),
+                runs.recording.secrets.clone(),
+            ),
             recorder: Recorder::new(
                 run,
                 runs.journal.clone(),
@@ -208,10 +232,13 @@ impl<'a> Driver<'a> {
             logged: 0,
             stored: 0,
             answered: None,
-        })
+        }))
     }
 
     async fn drive(mut self, place: &mut Place) {
+        let runs = self.runs;
+        let given_up = runs.journal.gives_up(self.run.message_id);
+        tokio::pin!(given_up);
         let mut input = Input::Start;
         loop {
             for effect in self.agent.step(input, clock::now()) {
@@ -247,7 +274,15 @@ impl<'a> Driver<'a> {
                     .store(self.run, self.agent.message().clone())
                     .await;
             }
-            input = self.next_input(place).await;
+            input = tokio::select! {
+                biased;
+                () = &mut given_up => {
+                    // What a tool still does must not come after the end.
+                    self.working.shut_down().await;
+                    return runs.give_up(self.run, Some(self.agent.message().clone())).await;
+                }
+                input = self.next_input(place) => input,
+            };
             input = self.without_too_large(input);
             self.recorder.heard(&input);
             if let Input::Model(event) = &input {
@@ -366,7 +401,7 @@ impl<'a> Driver<'a> {
             // Who asked may have gone.
             let _ = answered.send(());
         }
-        gone_or_logged(self.run, paused);
+        stored(self.runs, self.run, self.agent.message().clone(), paused).await;
     }
 
     async fn end(mut self, event: EventBody) {
@@ -383,14 +418,16 @@ impl<'a> Driver<'a> {
         if ended.is_ok() {
             crash_point!("runs::ended");
         }
-        gone_or_logged(self.run, ended);
+        stored(self.runs, self.run, self.agent.message().clone(), ended).await;
     }
 }
 
-fn gone_or_logged<T>(run: RunKey, outcome: Result<T, JournalError>) {
+/// Takes note of whether the end of a run is stored.
+async fn stored<T>(runs: &Inner, run: RunKey, message: AssistantMessage, outcome: Result<T, JournalError>) {
     match outcome {
         // The conversation was deleted meanwhile.
         Ok(_) | Err(JournalError::Refused(_)) => {}
+        Err(JournalError::Unavailable(Trouble::Damaged)) => runs.give_up(run, Some(message)).await,
         Err(JournalError::Unavailable(_)) => {
             tracing::error!(run = %run.message_id, "the journal is gone; the run is ended at the next start");
         }

@@ -19,9 +19,10 @@ use tokio_util::sync::CancellationToken;
 
 use self::at_work::{AtWork, Place};
 use crate::{
+    agent, clock,
     journal::{Journal, JournalError},
     pages::Pages,
-    protocol::{ConversationId, RunStatus, UserId},
+    protocol::{AssistantMessage, ConversationId, EventBody, RunStatus, UserId, transcript::apply_to_run},
     providers::Models,
     settings::{Agent, History, Limits, Prompt, Settings, Timeouts},
     storage::{Change, Outcome, RunKey, Storage, StorageError, Trouble},
@@ -62,25 +63,64 @@ fn unavailable(error: StorageError) -> JournalError {
     JournalError::Unavailable(error.trouble())
 }
 
+/// Why something was not read.
+enum Unread {
+    ShuttingDown,
+    Damaged,
+}
+
 impl Inner {
+    /// Ends a run that a damaged database keeps from going on, so that nobody waits for it: with its message if that can be stored.
+    async fn give_up(&self, run: RunKey, message: Option<AssistantMessage>) {
+        let status = RunStatus::Failed;
+        let event = EventBody::ended(status, Some(agent::damaged()), clock::now(), 0);
+        let with_message = message.map(|mut message| {
+            // Whatever end it may have come to could not be stored.
+            message.status = RunStatus::Running;
+            apply_to_run(&mut message, &event);
+            message
+        });
+        for message in [with_message.map(Box::new), None] {
+            let give_up = Change::GiveUp {
+                run,
+                events: vec![event.clone()],
+                status,
+                message,
+            };
+            match self.journal.submit(give_up).await {
+                Err(JournalError::Unavailable(Trouble::Damaged)) => {}
+                Ok(_) | Err(_) => return,
+            }
+        }
+        tracing::error!(run = %run.message_id, "the end of an answer could not be stored: the database is damaged");
+    }
+
     /// Waits until it is known which tools there are, but for so long as the settings say. Says whether it is.
     async fn tools_settled(&self) -> bool {
         let limit = Duration::from_secs_f64(self.timeouts.mcp_start_seconds);
         timeout(limit, self.tools.settled()).await.is_ok()
     }
 
-    /// Reads what a run can't go on or end without, and tries again until that works. Nothing if the server goes down before.
-    async fn insist<T, F>(&self, what: &str, read: impl Fn() -> F) -> Option<T>
+    /// Reads what a run can't go on or end without, and tries again until that works.
+    ///
+    /// # Errors
+    ///
+    /// If the server goes down before, or the database is damaged: then no other try helps.
+    async fn insist<T, F>(&self, what: &str, read: impl Fn() -> F) -> Result<T, Unread>
     where
         F: Future<Output = Result<T, StorageError>>,
     {
         loop {
             match read().await {
-                Ok(read) => return Some(read),
+                Ok(read) => return Ok(read),
+                Err(error) if error.trouble() == Trouble::Damaged => {
+                    tracing::error!(%error, "{what} can't be read: the database is damaged");
+                    return Err(Unread::Damaged);
+                }
                 Err(error) => tracing::error!(%error, "{what} can't be read; trying again"),
             }
             tokio::select! {
-                () = self.shutdown.cancelled() => return None,
+                () = self.shutdown.cancelled() => return Err(Unread::ShuttingDown),
                 () = sleep(READ_AGAIN) => {}
             }
         }

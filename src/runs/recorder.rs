@@ -9,7 +9,7 @@ use crate::{
     agent::Input,
     clock,
     diagnostics::{
-        Secrets, cost_of,
+        cost_of,
         record::{
             Failure, Known, Purpose, RawCall, RawPiece, Request, Response, TimelineEntry, Tokens, happened,
         },
@@ -17,6 +17,7 @@ use crate::{
     journal::Journal,
     protocol::{CallId, EventBody, RunStatus, Timestamp},
     providers::{Manners, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Models, Sent, Usage},
+    secrets::Secrets,
     settings::{Price, Settings},
     storage::{RecordedCall, RunKey},
 };
@@ -44,7 +45,7 @@ const WRITTEN_AFTER: Duration = Duration::from_millis(100);
 /// What all runs are recorded by.
 #[derive(Debug)]
 pub(super) struct Terms {
-    secrets: Secrets,
+    pub secrets: Arc<Secrets>,
     /// What is kept of one call: of what was sent, and of what came back.
     bytes: usize,
     /// Of so many runs of a conversation.
@@ -56,7 +57,7 @@ pub(super) struct Terms {
 impl Terms {
     pub fn of(settings: &Settings) -> Self {
         Self {
-            secrets: Secrets::of(settings),
+            secrets: Arc::new(Secrets::of(settings)),
             bytes: settings.limits.diagnostics_bytes,
             runs: settings.limits.diagnostics_answers,
             prices: settings.models.prices.clone(),

@@ -6,11 +6,12 @@ use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 use futures::{StreamExt, stream};
 use tokio::time::timeout;
 
-use super::Runs;
+use super::{Runs, Unread};
 use crate::{
     agent, clock,
+    journal::JournalError,
     protocol::{EventBody, RunError, RunStatus, transcript::apply_to_run},
-    storage::{Change, RunKey},
+    storage::{Change, RunKey, Trouble},
 };
 
 /// How many runs that a crash left are ended at a time: their messages are in memory meanwhile.
@@ -21,7 +22,7 @@ impl Runs {
     /// tried again until it can, or the server goes down.
     pub async fn recover(&self) {
         let read = || self.0.storage.runs_at_work();
-        let Some(left) = self.0.insist("what the last process left at work", read).await else {
+        let Ok(left) = self.0.insist("what the last process left at work", read).await else {
             return;
         };
         crash_point!("recovery::found", if !left.is_empty());
@@ -54,8 +55,10 @@ impl Runs {
     /// before the server goes down is ended by the next start.
     async fn end_as_stored(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
         let read = || self.0.storage.message(run.user_id, run.message_id);
-        let Some(Some((_, mut message))) = self.0.insist("a run that broke off", read).await else {
-            return;
+        let mut message = match self.0.insist("a run that broke off", read).await {
+            Ok(Some((_, message))) => message,
+            Ok(None) | Err(Unread::ShuttingDown) => return,
+            Err(Unread::Damaged) => return self.0.give_up(run, None).await,
         };
         let Some(assistant) = message.assistant_mut() else {
             return;
@@ -63,17 +66,16 @@ impl Runs {
         let event = EventBody::ended(status, error, clock::now(), 0);
         apply_to_run(assistant, &event);
         crash_point!("recovery::ending");
-        self.submit_or_warn(Change::End {
+        let message = assistant.clone();
+        let end = Change::End {
             run,
             events: vec![event],
-            message: assistant.clone(),
-        })
-        .await;
-    }
-
-    async fn submit_or_warn(&self, change: Change) {
-        if let Err(error) = self.0.journal.submit(change).await {
-            tracing::warn!(%error, "a run that broke off could not be ended");
+            message: message.clone(),
+        };
+        match self.0.journal.submit(end).await {
+            Ok(_) => {}
+            Err(JournalError::Unavailable(Trouble::Damaged)) => self.0.give_up(run, Some(message)).await,
+            Err(error) => tracing::warn!(%error, "a run that broke off could not be ended"),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::{
     agent::{Done, Input, Made},
     journal::Journal,
     protocol::ToolProgress,
+    secrets::Secrets,
     settings::Limits,
     storage::{RunKey, StoredAttachment},
     tools::{self, AnyTool, ToolError, ToolResult},
@@ -25,6 +26,8 @@ pub(super) struct Working {
     journal: Journal,
     /// How much of what a tool makes is kept.
     limits: Limits,
+    /// Not to be in an error of a tool.
+    secrets: Arc<Secrets>,
     tasks: JoinSet<Result<Given, ToolError>>,
     /// The calls that they perform: each one's index, and what the person reads when it has ended.
     calls: HashMap<Id, (usize, String)>,
@@ -37,12 +40,13 @@ pub(super) struct Working {
 type Given = (String, Made);
 
 impl Working {
-    pub fn new(run: RunKey, journal: Journal, limits: Limits) -> Self {
+    pub fn new(run: RunKey, journal: Journal, limits: Limits, secrets: Arc<Secrets>) -> Self {
         let (reporter, reports) = mpsc::channel(REPORTS);
         Self {
             run,
             journal,
             limits,
+            secrets,
             tasks: JoinSet::new(),
             calls: HashMap::new(),
             reporter,
@@ -91,7 +95,7 @@ impl Working {
         };
         let (output, made) = match given {
             Ok((text, made)) => (Ok(text), made),
-            Err(error) => (Err(error.0), Made::default()),
+            Err(error) => (Err(self.secrets.hide(&error.0)), Made::default()),
         };
         Input::ToolEnded {
             index,

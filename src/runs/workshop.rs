@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 use crate::{
-    agent::{Workshop, control::Marker, names},
+    agent::{Workshop, control::Marker},
     pages::{
         actions::ClientAction,
         payload_config::{self, PayloadConfig},
@@ -14,6 +14,7 @@ use crate::{
     protocol::{AssistantMessage, Message, Part, Payload, ToolCall, ToolStatus},
     storage::{RunKey, Storage, StorageError},
     tools::NewPayload,
+    web_link,
 };
 
 /// How much of what was made before is shown to the model again, in bytes: the newest. What is older is only listed.
@@ -117,7 +118,7 @@ impl Workshop for Desk {
     fn has_been_given(&self, url: &str) -> bool {
         let gave = |call: &ToolCall| {
             let output = call.output.as_deref().unwrap_or_default();
-            call.status == ToolStatus::Complete && names(output, url)
+            call.status == ToolStatus::Complete && web_link::is_named(url, output)
         };
         let mut answers = self.history.iter().filter_map(Message::assistant);
         answers.any(|answer| {

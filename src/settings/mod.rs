@@ -87,6 +87,8 @@ pub struct Server {
     pub data: PathBuf,
     /// Names under which a proxy offers Parlor, as browsers show them: `host`, or `host:port`. Compared whole.
     pub allowed_hosts: Vec<String>,
+    /// Whether the database is looked through for damage after each start, beside all else.
+    pub check_data: bool,
 }
 
 /// Which models are offered.
@@ -275,6 +277,7 @@ impl Default for Server {
             addr: SocketAddr::from(([127, 0, 0, 1], 8080)),
             data: "data".into(),
             allowed_hosts: Vec::new(),
+            check_data: true,
         }
     }
 }

@@ -5,8 +5,8 @@ use bytes::Bytes;
 use super::{RunKey, Summary};
 use crate::protocol::{
     ApiToken, AssistantMessage, Attachment, CallId, ConversationId, ConversationSummary, EventBody, Memory,
-    MemoryId, MessageId, PageContext, Parameters, Payload, PlacedOpaque, StreamId, Timestamp, TokenId,
-    UserId,
+    MemoryId, MessageId, PageContext, Parameters, Payload, PlacedOpaque, RunStatus, StreamId, Timestamp,
+    TokenId, UserId,
     intent::{ApprovalAnswer, Continue, Judge, Regenerate, SendMessage, SetParameters, Started, TakeAction},
     literature::{ResearchStream, SavedArticle},
 };
@@ -98,6 +98,13 @@ pub enum Change {
         run: RunKey,
         events: Vec<EventBody>,
         message: AssistantMessage,
+    },
+    /// The end of a run that can't be ended otherwise: its last events, its status, and its message if that can be stored.
+    GiveUp {
+        run: RunKey,
+        events: Vec<EventBody>,
+        status: RunStatus,
+        message: Option<Box<AssistantMessage>>,
     },
     Rename {
         user_id: UserId,

@@ -1,12 +1,14 @@
 //! Why storage does not work, in words for the log and the start, and as far as a person can do something about it.
 
+use sqlx::migrate::MigrateError;
+
 /// Storage does not work: the disk, the file, the database. Not the request's fault.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     #[error("the database: {0}")]
     Database(#[from] sqlx::Error),
     #[error("the database's schema: {0}")]
-    Migration(#[from] sqlx::migrate::MigrateError),
+    Migration(#[from] MigrateError),
     #[error("another Parlor uses it (stop that one, or give this one another folder with --data)")]
     InUse,
     #[error(
@@ -14,6 +16,13 @@ pub enum StorageError {
          `sqlite3 parlor.db .recover`, or move it away to begin anew"
     )]
     Damaged(Box<dyn sqlx::error::DatabaseError>),
+    #[error(
+        "parlor.db is empty, and beside it lies a write-ahead log with data ({0}), which SQLite would delete. Both were left as \
+         they are: put back a copy of parlor.db, or move both away to begin anew"
+    )]
+    Emptied(std::path::PathBuf),
+    #[error("the end of a run could not be stored, since the database is damaged")]
+    GivenUp,
     #[error(
         "it was written by a newer Parlor (its schema has step {0}, which this one does not know). It was left as it is: \
          start that version, or give this one another folder with --data"
@@ -44,6 +53,8 @@ pub enum Trouble {
     Full,
     /// The data may not be written.
     NotWritable,
+    /// The database is damaged. Trying again does not help.
+    Damaged,
     /// The log says what.
     Other,
 }
@@ -52,26 +63,39 @@ impl StorageError {
     /// What a person can do about it.
     pub fn trouble(&self) -> Trouble {
         use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
-        // https://sqlite.org/rescode.html: the lowest byte is the primary code.
-        const PERM: i32 = 3;
-        const READONLY: i32 = 8;
-        const FULL: i32 = 13;
         match self {
             Self::NotWritable(_) => Trouble::NotWritable,
+            Self::Damaged(_) | Self::GivenUp => Trouble::Damaged,
+            Self::Migration(MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) => {
+                of_sql(error)
+            }
             Self::Folder(error) => match error.kind() {
                 StorageFull | QuotaExceeded => Trouble::Full,
                 PermissionDenied | ReadOnlyFilesystem => Trouble::NotWritable,
                 _ => Trouble::Other,
             },
-            Self::Database(sqlx::Error::Database(error)) => {
-                let code = error.code().and_then(|code| code.parse::<i32>().ok());
-                match code.map(|code| code & 0xff) {
-                    Some(FULL) => Trouble::Full,
-                    Some(PERM | READONLY) => Trouble::NotWritable,
-                    _ => Trouble::Other,
-                }
-            }
+            Self::Database(error) => of_sql(error),
             _ => Trouble::Other,
         }
+    }
+}
+
+/// What an error of SQLite's means for a person.
+fn of_sql(error: &sqlx::Error) -> Trouble {
+    // https://sqlite.org/rescode.html: the lowest byte is the primary code.
+    const PERM: i32 = 3;
+    const READONLY: i32 = 8;
+    const CORRUPT: i32 = 11;
+    const FULL: i32 = 13;
+    const NOTADB: i32 = 26;
+    let sqlx::Error::Database(error) = error else {
+        return Trouble::Other;
+    };
+    let code = error.code().and_then(|code| code.parse::<i32>().ok());
+    match code.map(|code| code & 0xff) {
+        Some(CORRUPT | NOTADB) => Trouble::Damaged,
+        Some(FULL) => Trouble::Full,
+        Some(PERM | READONLY) => Trouble::NotWritable,
+        _ => Trouble::Other,
     }
 }

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
 
 use crate::protocol::{
     ApiToken, AttachmentId, ConversationId, ConversationList, Event, IntentId, Judged, Memory, Message,
@@ -272,6 +273,9 @@ pub trait Storage: Send + Sync + 'static {
     /// Forgets log entries and intents made before `before`, and all but the newest `keep` log entries, but
     /// nothing from the first event of a run that has not ended on. Gives how many entries it removed.
     async fn trim(&self, before: Timestamp, keep: u64) -> Result<u64, StorageError>;
+
+    /// Looks through everything that is stored, beside all else, and returns what is damaged. Nothing if it is stopped before.
+    async fn check(&self, stop: CancellationToken) -> Result<Vec<String>, StorageError>;
 
     /// Brings the files into the form in which they are best copied. Only after the last change.
     async fn close(&self) -> Result<(), StorageError>;

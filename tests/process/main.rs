@@ -1,10 +1,13 @@
 //! The real binary as a process: killed, stopped, started again.
 
 mod client;
+mod damage;
 mod failpoints;
 mod kill;
 #[cfg(target_os = "linux")]
 mod read_only;
+#[cfg(target_os = "linux")]
+mod ssrf;
 mod term;
 #[cfg(target_os = "linux")]
 mod trouble;

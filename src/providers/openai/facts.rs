@@ -8,6 +8,7 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::{
     protocol::RunError,
     providers::{EndpointConfig, ModelError, ModelErrorKind, config::redacted},
+    secrets::Secrets,
 };
 
 /// The longest quotation of a server's own words, in characters.
@@ -24,7 +25,7 @@ pub struct Facts {
     /// Whether a key, or a header that may be one, is sent.
     pub has_key: bool,
     /// Never to be quoted, even if the server does.
-    secrets: Vec<SecretString>,
+    secrets: Secrets,
 }
 
 impl fmt::Debug for Facts {
@@ -44,7 +45,9 @@ impl Facts {
             base_url_source: config.base_url_source.clone(),
             api_key_source: config.api_key_source.clone(),
             has_key: !secrets.is_empty(),
-            secrets,
+            secrets: config
+                .secrets
+                .with(secrets.iter().map(ExposeSecret::expose_secret)),
         }
     }
 
@@ -74,16 +77,9 @@ impl Facts {
 
     /// A server's own words, fit to be shown: on one line, without control characters and secrets, not too long.
     pub fn quote(&self, words: &str) -> String {
-        let mut words = words.to_owned();
-        for secret in self
+        let visible: String = self
             .secrets
-            .iter()
-            .map(ExposeSecret::expose_secret)
-            .filter(|secret| secret.len() > 3)
-        {
-            words = words.replace(secret, "•••");
-        }
-        let visible: String = words
+            .hide(words)
             .chars()
             .map(|c| if c.is_control() { ' ' } else { c })
             .collect();

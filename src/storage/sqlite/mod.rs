@@ -1,10 +1,11 @@
 //! Storage in an embedded SQLite file: one connection that writes, a few that read.
 
-use std::{fs::File, str::FromStr, sync::Arc};
+use std::{str::FromStr, sync::Arc};
 
 use async_trait::async_trait;
 use sqlx::{Row, SqlitePool};
 use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 
 use self::writer::Writer;
 use super::{
@@ -21,8 +22,10 @@ use crate::protocol::{
 mod attachments;
 mod beginning;
 mod calls;
+mod check;
 mod checkpoint;
 mod commit;
+mod folder;
 mod literature;
 mod messages;
 mod opaque;
@@ -46,8 +49,17 @@ pub struct Sqlite {
     /// lock is nearly always free.
     writer: Arc<Mutex<Writer>>,
     readers: SqlitePool,
-    /// Held as long as the data is in use. A process that dies lets go of it.
-    _lock: Arc<File>,
+    /// The database was there and empty, and other files say that it was not always so.
+    lacks_earlier_data: bool,
+    /// Held as long as the data is in use.
+    _lock: Arc<folder::Lock>,
+}
+
+impl Sqlite {
+    /// Whether the data that were here once are gone: the database was empty, and beside it were other files.
+    pub fn lacks_earlier_data(&self) -> bool {
+        self.lacks_earlier_data
+    }
 }
 
 #[async_trait]
@@ -286,6 +298,11 @@ impl Storage for Sqlite {
                 return Ok(removed);
             }
         }
+    }
+
+    async fn check(&self, stop: CancellationToken) -> Result<Vec<String>, StorageError> {
+        let options = self.writer.lock().await.options.clone();
+        check::check(&options, stop).await
     }
 
     async fn close(&self) -> Result<(), StorageError> {

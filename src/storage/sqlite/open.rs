@@ -1,11 +1,6 @@
 //! Opening the database: by one process at a time, in a folder that is nobody else's business, with a SQLite that loses nothing.
 
-use std::{
-    collections::HashSet,
-    fs::{File, TryLockError},
-    path::Path,
-    sync::Arc,
-};
+use std::{collections::HashSet, path::Path, sync::Arc};
 
 use sqlx::{
     ConnectOptions,
@@ -14,7 +9,7 @@ use sqlx::{
 };
 use tokio::sync::{Mutex, watch};
 
-use super::{Sqlite, checkpoint, writer::Writer};
+use super::{Sqlite, checkpoint, folder, writer::Writer};
 use crate::storage::{StorageError, Trouble};
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
@@ -28,9 +23,6 @@ pub const FILE_NAME: &str = "parlor.db";
 /// How long to wait for another program that holds the database, a backup for instance, before it counts as trouble.
 const BUSY: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// The name of the file in the data folder that is locked while a Parlor uses it.
-const LOCK_NAME: &str = "parlor.lock";
-
 impl Sqlite {
     /// Opens the database in a folder, making both if they are not there.
     ///
@@ -40,9 +32,12 @@ impl Sqlite {
     pub async fn open(folder: &Path) -> Result<Self, StorageError> {
         Self::open_in(folder)
             .await
-            .map_err(|error| match error.trouble() {
-                Trouble::NotWritable => StorageError::NotWritable(Box::new(error)),
-                _ => error,
+            .map_err(|error| match (error.trouble(), error) {
+                (Trouble::NotWritable, error) => StorageError::NotWritable(Box::new(error)),
+                (Trouble::Damaged, StorageError::Database(sqlx::Error::Database(error))) => {
+                    StorageError::Damaged(error)
+                }
+                (_, error) => error,
             })
     }
 
@@ -53,8 +48,10 @@ impl Sqlite {
             let (major, minor, patch) = (version / 1_000_000, version / 1000 % 1000, version % 1000);
             return Err(StorageError::OldSqlite(format!("{major}.{minor}.{patch}")));
         }
-        make_private_folder(folder)?;
-        let lock = lock(folder)?;
+        folder::make(folder)?;
+        let lock = folder::lock(folder)?;
+        folder::make_private(folder);
+        let lacks_earlier_data = folder::prepare_database(folder)?;
         let options = SqliteConnectOptions::new()
             .filename(folder.join(FILE_NAME))
             .create_if_missing(true)
@@ -69,13 +66,13 @@ impl Sqlite {
             // Ours are in `checkpoint`.
             .pragma("wal_autocheckpoint", "0")
             .statement_cache_capacity(100);
-        let mut connection = options.connect().await.map_err(at_start)?;
+        let mut connection = options.connect().await?;
         MIGRATIONS
             .run(&mut connection)
             .await
             .map_err(|error| match error {
                 MigrateError::VersionMissing(step) => StorageError::Newer(step),
-                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => at_start(error),
+                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
                 error => error.into(),
             })?;
         let checkpoints = options.clone().busy_timeout(checkpoint::BUSY).connect().await?;
@@ -97,47 +94,8 @@ impl Sqlite {
         Ok(Self {
             writer,
             readers,
+            lacks_earlier_data,
             _lock: Arc::new(lock),
         })
-    }
-}
-
-/// What people talk about with a model is nobody else's business on this machine.
-fn make_private_folder(folder: &Path) -> std::io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
-/// What an error means when the database is opened.
-fn at_start(error: sqlx::Error) -> StorageError {
-    // https://sqlite.org/rescode.html: SQLITE_CORRUPT and SQLITE_NOTADB
-    const DAMAGED: [&str; 2] = ["11", "26"];
-    match error {
-        sqlx::Error::Database(error) if error.code().is_some_and(|code| DAMAGED.contains(&&*code)) => {
-            StorageError::Damaged(error)
-        }
-        error => error.into(),
-    }
-}
-
-/// Makes sure that no other process uses the folder: two would each take what the other runs for what a crash
-/// has left, and number the log's events twice.
-fn lock(folder: &Path) -> Result<File, StorageError> {
-    let path = folder.join(LOCK_NAME);
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&path)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StorageError::InUse),
-        Err(TryLockError::Error(error)) => Err(error.into()),
     }
 }

@@ -10,6 +10,7 @@ use crate::{
     storage::{RunKey, Start, Trouble},
 };
 
+mod damage;
 mod erasing;
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);

@@ -22,7 +22,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use self::server::Server;
 use super::{AnyTool, ToolSource};
-use crate::settings::McpServer;
+use crate::{secrets::Secrets, settings::McpServer};
 
 /// The largest message of a server: a larger one ends its connection.
 const MESSAGE_BYTES: usize = 8 << 20;
@@ -38,9 +38,14 @@ pub struct Servers {
 
 impl Servers {
     /// Begins to connect, and returns at once.
-    pub fn start(settings: &[McpServer]) -> Self {
+    ///
+    /// None of these secrets will be in what is said of a server.
+    pub fn start(settings: &[McpServer], secrets: &Arc<Secrets>) -> Self {
         let stop = CancellationToken::new();
-        let servers: Vec<_> = settings.iter().cloned().map(Server::new).map(Arc::new).collect();
+        let servers: Vec<_> = settings
+            .iter()
+            .map(|settings| Arc::new(Server::new(settings.clone(), secrets.clone())))
+            .collect();
         let keep = |server: &Arc<Server>| server.clone().keep_connected(stop.clone());
         Self {
             tasks: Mutex::new(servers.iter().map(keep).collect()),

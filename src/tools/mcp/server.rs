@@ -18,6 +18,7 @@ use super::{
     tool::{Listed, ServerTool},
 };
 use crate::{
+    secrets::Secrets,
     settings::{McpServer, mcp::Reached},
     tools::AnyTool,
 };
@@ -60,9 +61,9 @@ enum State {
 }
 
 impl Server {
-    pub fn new(settings: McpServer) -> Self {
+    pub fn new(settings: McpServer, secrets: Arc<Secrets>) -> Self {
         Self {
-            hidden: Hidden::new(&settings),
+            hidden: Hidden::new(&settings, secrets),
             settings,
             state: watch::Sender::new(State::Starting),
             tools: RwLock::default(),
@@ -110,7 +111,7 @@ impl Server {
 
     /// What a server has said, or an error, as it may be shown.
     pub fn shown(&self, what: impl ToString) -> String {
-        self.hidden.out_of(&what.to_string())
+        self.hidden.out_of(&what.to_string(), false)
     }
 
     /// Connects, and again when the connection is lost, until it is stopped.
@@ -206,32 +207,28 @@ impl Server {
     }
 }
 
-/// What a server was given and must not appear where it is spoken of.
+/// Takes out of a server's words what must not be shown, and says whose words they are.
 #[derive(Clone)]
 pub struct Hidden {
     server: Arc<str>,
-    secrets: Arc<[String]>,
+    /// The server's whole address, if there is more in it than where it leads.
+    address: Option<Arc<str>>,
+    secrets: Arc<Secrets>,
 }
 
-/// Shorter ones would be found in every other word.
-const SHORTEST_SECRET: usize = 5;
-
-/// An error is as long as this at most.
+/// The longest error that is shown, in bytes.
 const SHOWN: usize = 1000;
 
 impl Hidden {
-    fn new(settings: &McpServer) -> Self {
-        let values = settings.variables().values.values().map(|value| value.0.clone());
+    fn new(settings: &McpServer, secrets: Arc<Secrets>) -> Self {
         let address = match &settings.reached {
-            Reached::Url { url, .. } if url.contains(['@', '?']) => Some(url.clone()),
+            Reached::Url { url, .. } if url.contains(['@', '?']) => Some(url.as_str().into()),
             _ => None,
         };
-        let secrets = values
-            .chain(address)
-            .filter(|secret| secret.len() >= SHORTEST_SECRET);
         Self {
             server: settings.name.as_str().into(),
-            secrets: secrets.collect(),
+            address,
+            secrets,
         }
     }
 
@@ -239,13 +236,18 @@ impl Hidden {
         &self.server
     }
 
-    pub fn out_of(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for secret in &*self.secrets {
-            text = text.replace(secret, "•••");
-        }
-        text.truncate(text.floor_char_boundary(SHOWN));
-        text
+    /// How much of a text beyond what is shown has to be known.
+    pub fn margin(&self) -> usize {
+        self.secrets.margin()
+    }
+
+    /// The beginning of a text, as long as an error is shown. `more` if it went on beyond what is here.
+    pub fn out_of(&self, text: &str, more: bool) -> String {
+        let text = match &self.address {
+            Some(address) => text.replace(&**address, "•••"),
+            None => text.to_owned(),
+        };
+        self.secrets.hide_within(&text, SHOWN, more).0
     }
 }
 
@@ -255,12 +257,33 @@ mod tests {
     use crate::settings::Settings;
 
     #[test]
-    fn what_a_server_was_given_is_not_in_what_is_said_of_it() {
-        let file = "[[mcp]]\nname = 'x'\nurl = 'http://x/mcp?key=abc'\nheaders = { a = 'Bearer hush', short = 'no' }";
+    fn no_secret_of_any_setting_is_in_a_servers_words() {
+        let file = r#"
+            [[endpoints]]
+            name = "e"
+            base_url = "http://127.0.0.1:1/v1"
+            headers = { Authorization = "Bearer others-0123" }
+
+            [[mcp]]
+            name = "x"
+            url = "http://x/mcp?key=abc"
+            headers = { authorization = "Bearer hush/hush", short = "no" }
+
+            [[mcp]]
+            name = "y"
+            command = "run"
+            args = ["--token", "arg-secret-1", "0123abcd4567efgh"]
+            env = { API_KEY = "of the environment" }
+        "#;
         let settings: Settings = toml::from_str(file).unwrap();
-        let server = Server::new(settings.mcp[0].clone());
-        let error = "no answer to Bearer hush at http://x/mcp?key=abc";
-        assert_eq!(server.shown(error), "no answer to ••• at •••");
+        let secrets = Arc::new(Secrets::of(&settings));
+        let server = Server::new(settings.mcp[0].clone(), secrets);
+        let said = "no answer to Bearer hush/hush at http://x/mcp?key=abc, hush%2Fhush, hush\\/hush, arg-secret-1, \
+                    0123abcd4567efgh, others-0123, of+the+environment";
+        assert_eq!(
+            server.shown(said),
+            "no answer to ••• at •••, •••, •••, •••, •••, •••, •••"
+        );
         assert_eq!(server.shown("é".repeat(SHOWN)).len(), SHOWN);
     }
 }

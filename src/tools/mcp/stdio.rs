@@ -261,14 +261,18 @@ impl Group {
 /// Passes on what a server says on its standard error, and for a moment after it has gone: that may say why.
 async fn log(errors: ChildStderr, gone: CancellationToken, hidden: Hidden) {
     let listen = async {
-        let mut lines = Lines::new(errors, LOG_LINE);
+        let mut lines = Lines::new(errors, LOG_LINE + hidden.margin());
         let (mut since, mut heard) = (Instant::now(), 0);
-        while let Ok(Some(Line::Whole(line) | Line::Cut(line))) = lines.next().await {
+        while let Ok(Some(line)) = lines.next().await {
+            let (line, more) = match line {
+                Line::Whole(line) => (line, false),
+                Line::Cut(line) => (line, true),
+            };
             if since.elapsed() > MINUTE {
                 (since, heard) = (Instant::now(), 0);
             }
             heard += 1;
-            let line = hidden.out_of(&String::from_utf8_lossy(&line));
+            let line = hidden.out_of(&String::from_utf8_lossy(&line), more);
             match heard {
                 ..=LOG_LINES => tracing::info!(server = hidden.server(), "{line}"),
                 // The first that is left out.

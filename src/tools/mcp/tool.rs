@@ -248,7 +248,7 @@ mod tests {
 
     fn tools(entry: &str, tools: Value) -> Vec<Arc<Listed>> {
         let settings: Settings = toml::from_str(&format!("[[mcp]]\nname = 'x'\nurl = 'u'\n{entry}")).unwrap();
-        let server = Server::new(settings.mcp[0].clone());
+        let server = Server::new(settings.mcp[0].clone(), Arc::default());
         Listed::all(&server, serde_json::from_value(tools).unwrap())
     }
 
@@ -357,7 +357,7 @@ mod tests {
         let write =
             json!({ "name": "write", "title": " ", "inputSchema": { "required": ["path", "content"] } });
         let settings: Settings = toml::from_str("[[mcp]]\nname = 'x'\nurl = 'u'").unwrap();
-        let server = Arc::new(Server::new(settings.mcp[0].clone()));
+        let server = Arc::new(Server::new(settings.mcp[0].clone(), Arc::default()));
         let tool = ServerTool {
             tool: tools("", json!([write])).remove(0),
             server,

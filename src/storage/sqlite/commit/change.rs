@@ -5,6 +5,7 @@ use sqlx::SqliteConnection;
 use super::{
     Batch, Failure,
     literature::{keep_seen, keep_summary},
+    output::store_answer,
 };
 use crate::{
     protocol::EventBody,
@@ -60,6 +61,18 @@ impl Batch {
                     .await
             }
             Change::End { run, events, message } => self.end(connection, run, events, message).await,
+            Change::GiveUp {
+                run,
+                events,
+                status,
+                message,
+            } => {
+                self.give_up(connection, run, events, *status).await?;
+                if let Some(message) = message {
+                    store_answer(connection, run.user_id, run.message_id, message).await?;
+                }
+                Ok(Outcome::Done)
+            }
             Change::Rename {
                 user_id,
                 conversation_id,

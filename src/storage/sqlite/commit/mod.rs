@@ -94,7 +94,8 @@ impl Writer {
                 | Change::Record { run, .. }
                 | Change::Attach { run, .. }
                 | Change::Pause { run, .. }
-                | Change::End { run, .. } => {
+                | Change::End { run, .. }
+                | Change::GiveUp { run, .. } => {
                     self.orphans.contains(&run.message_id) || batch.orphaned.contains(&run.message_id)
                 }
                 _ => false,
@@ -119,7 +120,7 @@ impl Writer {
         // Only now: what was rolled back has orphaned nothing.
         self.orphans.extend(batch.orphaned);
         for change in changes {
-            if let Change::End { run, .. } = change {
+            if let Change::End { run, .. } | Change::GiveUp { run, .. } = change {
                 self.orphans.remove(&run.message_id);
             }
         }

@@ -4,7 +4,7 @@ use sqlx::SqliteConnection;
 
 use super::{Batch, Failure, made::let_go_of_unseen};
 use crate::{
-    protocol::{AssistantMessage, EventBody, MessageBody, MessageId, Position, UserId},
+    protocol::{AssistantMessage, EventBody, MessageBody, MessageId, Position, RunStatus, UserId},
     storage::{Outcome, Refusal, RunKey, StorageError},
 };
 
@@ -87,6 +87,33 @@ impl Batch {
             .await?;
         crash_point!("end::conversation");
         Ok(Outcome::Done)
+    }
+}
+
+impl Batch {
+    /// Ends a run without touching its message.
+    pub(super) async fn give_up(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        events: &[EventBody],
+        status: RunStatus,
+    ) -> Result<(), Failure> {
+        let last = self.append(&mut *connection, run, events).await?;
+        let ended = sqlx::query(
+            "UPDATE runs SET status = ?, last_position = ? \
+             WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
+        )
+        .bind(status.as_str())
+        .bind(last.0.cast_signed())
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .execute(connection)
+        .await?;
+        if ended.rows_affected() == 0 {
+            Err(Refusal::NotFound)?;
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Servers that fail, and servers that mean harm. Each call ends, and what is not broken goes on.
 
-use std::{fs, os::unix::fs::symlink, time::Duration};
+use std::{fs, os::unix::fs::symlink, sync::Arc, time::Duration};
 
 use parlor::{
     settings::McpServer,
@@ -183,12 +183,13 @@ async fn servers_that_can_not_be_had_delay_nothing() {
         ..settings
     };
     let began = Instant::now();
-    let servers = Servers::start(&[
+    let settings = [
         named("mute", run(SERVER, &["mute"])),
         named("gone", run(SERVER, &["gone"])),
         named("missing", run("/nowhere/such-a-server", &[])),
         run(SERVER, &[]),
-    ]);
+    ];
+    let servers = Servers::start(&settings, &Arc::default());
     assert!(began.elapsed() < SOON / 2, "the start waits for none of them");
     let running = Running(servers);
     is_well(&running).await;

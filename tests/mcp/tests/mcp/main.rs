@@ -41,7 +41,7 @@ fn run(command: &str, args: &[&str]) -> McpServer {
 
 impl Running {
     fn start(settings: McpServer) -> Self {
-        Self(Servers::start(&[settings]))
+        Self(Servers::start(&[settings], &Arc::default()))
     }
 
     /// The tool of this name, as soon as it is there.

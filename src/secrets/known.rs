@@ -1,0 +1,178 @@
+//! The search of the settings for what is secret: by the names of things, and by their looks.
+
+use std::collections::BTreeSet;
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use reqwest::Url;
+
+use super::SHORTEST_USER;
+use crate::settings::mcp::{McpServer, Reached};
+
+/// What is shorter stands in too many texts that have nothing to do with it.
+const SHORTEST: usize = 4;
+
+/// A header or a variable whose name says nothing of a secret counts as one from this length on.
+const SHORTEST_UNNAMED: usize = 12;
+
+/// An argument of a command may be a token from this length of one of its words on.
+const MIN_TOKEN_WORD: usize = 8;
+
+/// Keys that are none: for servers on this machine, which want one and take any.
+const PLACEHOLDERS: [&str; 12] = [
+    "none",
+    "null",
+    "empty",
+    "dummy",
+    "test",
+    "token",
+    "no-key",
+    "not-needed",
+    "ollama",
+    "lm-studio",
+    "llama.cpp",
+    "sk-no-key-required",
+];
+
+/// How well-known tokens begin.
+const TOKEN_PREFIXES: [&str; 12] = [
+    "sk-",
+    "pk-",
+    "sk_",
+    "ghp_",
+    "gho_",
+    "github_pat_",
+    "glpat-",
+    "xox",
+    "AKIA",
+    "AIza",
+    "hf_",
+    "eyJ",
+];
+
+#[derive(Default)]
+pub(super) struct Known(pub BTreeSet<String>);
+
+impl Known {
+    pub fn add(&mut self, secret: &str) {
+        let secret = secret.trim();
+        let is_placeholder = PLACEHOLDERS.iter().any(|word| secret.eq_ignore_ascii_case(word));
+        if secret.len() < SHORTEST || is_placeholder {
+            return;
+        }
+        self.0.insert(secret.to_owned());
+    }
+
+    pub fn key(&mut self, key: Option<&str>) {
+        self.add(key.unwrap_or_default());
+    }
+
+    /// What is in an address besides where it leads.
+    pub fn address(&mut self, address: &str) {
+        let Ok(url) = Url::parse(address.trim()) else {
+            return;
+        };
+        let (user, password) = (url.username(), url.password().unwrap_or_default());
+        self.add(password);
+        let (plain_user, plain_password) = (decoded(user), decoded(password));
+        self.add(&plain_password);
+        if user.len() >= SHORTEST_USER {
+            self.add(user);
+        }
+        if !user.is_empty() || !password.is_empty() {
+            // What is sent in their place.
+            self.add(&BASE64_STANDARD.encode(format!("{plain_user}:{plain_password}")));
+        }
+        for (name, value) in url.query_pairs() {
+            self.named(&name, &value);
+        }
+    }
+
+    /// A header, or a variable of the environment.
+    pub fn named(&mut self, name: &str, value: &str) {
+        if names_a_secret(name) {
+            self.add(value);
+            // `Bearer …`
+            if let Some((_, token)) = value.trim().rsplit_once(' ') {
+                self.add(token);
+            }
+        } else if value.len() >= SHORTEST_UNNAMED {
+            self.add(value);
+        }
+    }
+
+    pub fn server(&mut self, server: &McpServer) {
+        match &server.reached {
+            Reached::Command { args, .. } => {
+                let before = std::iter::once("").chain(args.iter().map(String::as_str));
+                for (before, arg) in before.zip(args) {
+                    match arg.split_once('=') {
+                        Some((name, value)) if names_a_secret(name) => self.add(value),
+                        _ if before.starts_with('-') && !before.contains('=') && names_a_secret(before) => {
+                            self.add(arg);
+                        }
+                        _ => {}
+                    }
+                    // `--header`, `Authorization: Bearer …`
+                    if let Some((name, value)) = arg.split_once(':').filter(|(name, _)| names_a_secret(name))
+                    {
+                        self.named(name, value);
+                    }
+                    let value = arg.split_once('=').map_or(arg.as_str(), |(_, value)| value);
+                    if looks_like_a_token(value) {
+                        self.add(value);
+                    }
+                    self.address(arg);
+                }
+            }
+            Reached::Url { url, .. } => self.address(url),
+        }
+        let variables = server.variables();
+        for (name, value) in &variables.values {
+            if variables.from.contains_key(name) {
+                self.add(&value.0);
+            }
+            self.named(name, &value.0);
+        }
+    }
+}
+
+/// A part of an address without its percent signs.
+fn decoded(text: &str) -> String {
+    let query = text.replace('+', "%2B").replace('&', "%26");
+    let Ok(url) = Url::parse(&format!("http://x/?x={query}")) else {
+        return String::new();
+    };
+    let value = url.query_pairs().next().map(|(_, value)| value.into_owned());
+    value.unwrap_or_default()
+}
+
+fn names_a_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let words = [
+        "auth",
+        "cookie",
+        "credential",
+        "key",
+        "pass",
+        "secret",
+        "session",
+        "token",
+    ];
+    words.into_iter().any(|word| name.contains(word))
+}
+
+/// Whether an argument is a token by its looks: one word without a path, with letters and digits all mixed, or one that begins as
+/// tokens do.
+pub(super) fn looks_like_a_token(arg: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.~+=:".contains(c);
+    if arg.len() < SHORTEST_USER || arg.starts_with('-') || !arg.chars().all(is_part) {
+        return false;
+    }
+    let mixed = |word: &str| {
+        word.len() >= MIN_TOKEN_WORD
+            && word.contains(|c: char| c.is_ascii_digit())
+            && word.contains(|c: char| c.is_ascii_alphabetic())
+    };
+    TOKEN_PREFIXES.iter().any(|prefix| arg.starts_with(prefix))
+        || arg.split(|c: char| !c.is_ascii_alphanumeric()).any(mixed)
+}

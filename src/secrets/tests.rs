@@ -1,0 +1,186 @@
+use proptest::prelude::*;
+
+use super::{known::looks_like_a_token, *};
+use crate::settings::Secret;
+
+const KEY: &str = "sk-0123456789-abcdef";
+
+fn settings(toml: &str) -> Settings {
+    toml::from_str(toml).expect("settings")
+}
+
+fn secrets() -> Secrets {
+    let mut settings = settings(
+        r#"
+        [[endpoints]]
+        name = "one"
+        base_url = "http://ann:p%40ssw0rd@127.0.0.1:1/v1?token=query-token-1"
+        headers = { "X-Api-Key" = "head-1", "Cookie" = "sid=cookie-1", "X-Title" = "Parlor", "Authorization" = "Basic dXNlcjpwYXNz" }
+
+        [tools.web_search]
+        provider = "searxng"
+        url = "http://x:search-pass@127.0.0.1:1/"
+
+        [[mcp]]
+        name = "files"
+        command = "run"
+        args = ["--header", "Authorization: Bearer arg-bearer-1", "x1b2c3d4e5f60718", "--api-key", "arg-secret-1", "--token=arg-secret-2", "postgres://u:db-pass-1@db/x", "/home/me/notes"]
+        env = { MODE = "on", DATABASE_PASSWORD = "env-pass-1", LICENCE = "a\"quoted\"licence" }
+
+        [[mcp]]
+        name = "tickets"
+        url = "https://user:mcp-pass-1@tickets.example/mcp"
+        headers = { Authorization = "Bearer mcp-token-1" }
+        "#,
+    );
+    settings.endpoints[0].api_key = Some(Secret(KEY.into()));
+    Secrets::of(&settings)
+}
+
+#[test]
+fn every_kind_of_secret_in_the_settings_is_hidden_and_nothing_else() {
+    let secrets = secrets();
+    for secret in [
+        KEY,
+        "p%40ssw0rd",
+        "p@ssw0rd",
+        "YW5uOnBAc3N3MHJk",
+        "query-token-1",
+        "head-1",
+        "sid=cookie-1",
+        "Basic dXNlcjpwYXNz",
+        "dXNlcjpwYXNz",
+        "search-pass",
+        "arg-secret-1",
+        "arg-secret-2",
+        "db-pass-1",
+        "arg-bearer-1",
+        "x1b2c3d4e5f60718",
+        "env-pass-1",
+        "a\"quoted\"licence",
+        r#"a\"quoted\"licence"#,
+        "mcp-pass-1",
+        "Bearer mcp-token-1",
+        "mcp-token-1",
+    ] {
+        assert_eq!(secrets.hide(&format!("<{secret}>")), "<•••>", "{secret}");
+    }
+    let harmless = "Parlor is on, /home/me/notes, run --api-key, http://tickets.example/mcp?x=a@b, git@github.com, \
+                    ssh://git@host/x, key, 127.0.0.1";
+    assert_eq!(secrets.hide(harmless), harmless);
+    assert!(!format!("{secrets:?}").contains("sk-"));
+}
+
+#[test]
+fn addresses_lose_their_passwords_whosesoever_they_are() {
+    let none = Secrets::of(&Settings::default());
+    for (text, hidden) in [
+        ("see http://u:p@host/x and more", "see http://•••@host/x and more"),
+        (
+            "https://ghp_0123456789abcdefghij@github.com/x",
+            "https://•••@github.com/x",
+        ),
+        ("\"postgres://u:p@h\"", "\"postgres://•••@h\""),
+        ("a://u:p@h b://c:d@e", "a://•••@h b://•••@e"),
+        ("http://u:a@b@host", "http://•••@host"),
+        ("http://host:80/a@b", "http://host:80/a@b"),
+        ("ssh://git@host", "ssh://git@host"),
+        ("://", "://"),
+        ("é://ü:ö@ä", "é://•••@ä"),
+    ] {
+        assert_eq!(none.hide(text), hidden);
+    }
+}
+
+#[test]
+fn a_text_is_cut_without_leaving_a_part_of_a_secret() {
+    let secrets = secrets();
+    let text = format!("one {KEY} two {KEY} three");
+    let hidden = "one ••• two ••• three";
+    assert_eq!(secrets.hide_within(&text, 1000, false), (hidden.into(), false));
+    for limit in 0..hidden.len() {
+        let (kept, cut) = secrets.hide_within(&text, limit, false);
+        assert!(
+            cut && kept.len() <= limit && hidden.starts_with(&kept),
+            "{limit}: {kept}"
+        );
+    }
+    // All that is known is the beginning of a longer text, wherever it ends.
+    for end in 0..text.len() {
+        let (kept, cut) = secrets.hide_within(&text[..end], 1000, true);
+        assert!(cut && hidden.starts_with(&kept), "{end}: {kept}");
+    }
+}
+
+#[test]
+fn words_are_no_tokens() {
+    for arg in [
+        "mcp-server-2024-11-05",
+        "@modelcontextprotocol/server-everything",
+        "--allow-everything-2",
+        "/home/me/notes0123456789",
+        "a text with 0123456789",
+        "short1",
+    ] {
+        assert!(!looks_like_a_token(arg), "{arg}");
+    }
+    for arg in ["sk-abcdefghijklmnop", "3f2a9c1e-77b0-4a", "glpat-abc_defghijkl"] {
+        assert!(looks_like_a_token(arg), "{arg}");
+    }
+    let placeholder = Secrets::default().with(["ollama", "none"]);
+    assert_eq!(placeholder.hide("ollama says none"), "ollama says none");
+}
+
+/// One character in a spelling of its own.
+fn spelled(c: char, how: u8) -> String {
+    let percent = |c: char| -> String { c.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect() };
+    match how {
+        0 => percent(c),
+        1 => percent(c).to_lowercase(),
+        2 => percent(c).replace('%', "%25"),
+        3 => c
+            .encode_utf16(&mut [0; 2])
+            .iter()
+            .map(|unit| format!("\\u{unit:04x}"))
+            .collect(),
+        4 => serde_json::to_string(&c).unwrap().trim_matches('"').into(),
+        5 if c == '/' => "\\/".into(),
+        6 if c == ' ' => "+".into(),
+        _ => c.into(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_secret_is_hidden_in_every_spelling(
+        secret in "[a-zA-Z0-9/+%=_.:é\\\\-]{6,24}",
+        hows in prop::collection::vec(0_u8..8, 24),
+        before in "[ a-z]{0,4} ",
+        after in " [ a-z]{0,4}",
+    ) {
+        let secrets = Secrets::default().with([&*secret]);
+        let mixed: String = secret.chars().zip(&hows).map(|(c, how)| spelled(c, *how)).collect();
+        let json = serde_json::to_string(&secret).unwrap();
+        for spelling in [&*secret, &*mixed, json.trim_matches('"')] {
+            let text = [&*before, spelling, &*after].concat();
+            prop_assert_eq!(secrets.hide(&text), [&*before, HIDDEN, &*after].concat(), "{}", spelling);
+        }
+    }
+
+    #[test]
+    fn a_secret_is_hidden_in_base64(
+        secret in "[a-zA-Z0-9/+_.:-]{8,24}",
+        before in "[a-z:]{0,5}",
+        after in "[a-z:]{0,5}",
+    ) {
+        use base64::{
+            Engine,
+            prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD},
+        };
+        let secrets = Secrets::default().with([&*secret]);
+        let whole = [&*before, &*secret, &*after].concat();
+        for encoded in [BASE64_STANDARD.encode(&whole), BASE64_URL_SAFE_NO_PAD.encode(&whole)] {
+            prop_assert_eq!(secrets.hide(&format!("Basic {encoded}.")), "Basic •••.");
+        }
+    }
+}

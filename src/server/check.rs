@@ -1,0 +1,52 @@
+//! The search for damage after the start, and what is said of data that are damaged or gone.
+
+use crate::{http::AppState, notices::Notice};
+
+/// Looks through the database, and says so on every page if it is damaged. Ends early when the server goes down.
+pub(super) async fn run(app: AppState) {
+    if !app.settings.server.check_data {
+        return;
+    }
+    let began = std::time::Instant::now();
+    match app.storage.check(app.shutdown.clone()).await {
+        Ok(_) if app.shutdown.is_cancelled() => {}
+        Ok(found) if found.is_empty() => {
+            tracing::info!(
+                "the database was looked through for damage in {:.1?}: there is none",
+                began.elapsed()
+            );
+        }
+        Ok(found) => {
+            for damage in &found {
+                tracing::error!(damage, "the database is damaged");
+            }
+            app.notices.add(damaged(&found));
+        }
+        Err(error) => tracing::warn!(%error, "the database could not be looked through for damage"),
+    }
+}
+
+fn damaged(found: &[String]) -> Notice {
+    let first = found
+        .first()
+        .and_then(|damage| damage.lines().next())
+        .unwrap_or_default();
+    Notice {
+        title: "Parlor's database is damaged".into(),
+        text: format!(
+            "Parts of it can't be read ({first}). What can be read is shown, and nothing was changed or deleted; answers that meet the \
+             damage end with an error. Stop Parlor and copy its data folder; then put back a backup of parlor.db, or save what \
+             can be saved with: sqlite3 parlor.db .recover | sqlite3 saved.db. Parlor's log says more."
+        ),
+    }
+}
+
+/// For a database that was there and empty, among other files.
+pub(super) fn began_anew() -> Notice {
+    Notice {
+        title: "Parlor's database was empty".into(),
+        text: "The file parlor.db was there with nothing in it, and other files say that there was something once. Parlor began anew; \
+               the other files were left as they are. If your conversations are gone, stop Parlor and put back a backup of parlor.db."
+            .into(),
+    }
+}

@@ -1,0 +1,160 @@
+//! The data folder: used by one process at a time, readable by nobody else, and looked at before SQLite touches what is in it.
+
+use std::{
+    ffi::OsStr,
+    fs::{self, File, OpenOptions, TryLockError},
+    io,
+    path::Path,
+};
+
+use super::FILE_NAME;
+use crate::storage::StorageError;
+
+/// The name of the file in the data folder that is locked while a Parlor uses it.
+const LOCK_NAME: &str = "parlor.lock";
+
+/// What SQLite appends to the database's name for its own files.
+const SUFFIXES: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// The locks on a data folder. A process that dies lets go of them.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: File,
+    /// Nobody can delete it and leave the data where they are.
+    _folder: Option<File>,
+}
+
+/// Makes a folder that only its owner may enter, if it is not there.
+pub(super) fn make(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Makes sure that no other process uses the folder: two would each take what the other runs for what a crash
+/// has left, and number the log's events twice.
+///
+/// The folder itself is locked, since the lock file can be deleted while it is in use; the file too, which earlier versions know, and
+/// for file systems on which a folder can't be locked.
+pub(super) fn lock(folder: &Path) -> Result<Lock, StorageError> {
+    let of_folder = match File::open(folder) {
+        Ok(open) => match open.try_lock() {
+            Ok(()) => Some(open),
+            Err(TryLockError::WouldBlock) => return Err(StorageError::InUse),
+            Err(TryLockError::Error(error)) => {
+                tracing::debug!(%error, "the data folder itself can't be locked, only a file in it");
+                None
+            }
+        },
+        // Elsewhere than on Unix, folders are not opened.
+        Err(_) => None,
+    };
+    let file = private().truncate(false).open(folder.join(LOCK_NAME))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Lock {
+            _file: file,
+            _folder: of_folder,
+        }),
+        Err(TryLockError::WouldBlock) => Err(StorageError::InUse),
+        Err(TryLockError::Error(error)) => Err(error.into()),
+    }
+}
+
+/// How a file is opened that is made for its owner alone, if it is not there.
+fn private() -> OpenOptions {
+    let mut options = File::options();
+    options.create(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Makes the database's file if it is not there: SQLite gives its other files the same permissions. Returns whether the
+/// file was there without anything in it, among other files that say that there was something once.
+///
+/// # Errors
+///
+/// If SQLite would delete committed data: it does so with the write-ahead log of an empty file.
+pub(super) fn prepare_database(folder: &Path) -> Result<bool, StorageError> {
+    let file = folder.join(FILE_NAME);
+    let is_empty = fs::metadata(&file).is_ok_and(|file| file.len() == 0);
+    if is_empty {
+        let log = folder.join([FILE_NAME, SUFFIXES[0]].concat());
+        if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+            return Err(StorageError::Emptied(log));
+        }
+    }
+    // Read-only files are opened by SQLite, which says so.
+    if !file.exists() {
+        private().truncate(false).open(&file)?;
+    }
+    if !is_empty {
+        return Ok(false);
+    }
+    let ours = [FILE_NAME, LOCK_NAME].map(OsStr::new);
+    let others = fs::read_dir(folder)?
+        .filter_map(Result::ok)
+        .map(|entry| entry.file_name());
+    let others = others.filter(|name| !ours.contains(&name.as_os_str())).count();
+    tracing::warn!(
+        others,
+        "parlor.db was there and empty: Parlor begins anew. If there were conversations, stop it and put back a copy"
+    );
+    Ok(others > 0)
+}
+
+/// Takes the permissions of others from the folder and from what is Parlor's in it: what people talk about with a model is nobody
+/// else's business on this machine. What can't be changed is said, and is no reason not to start.
+#[cfg(unix)]
+pub(super) fn make_private(folder: &Path) {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    const OTHERS: u32 = 0o077;
+    const STICKY: u32 = 0o1000;
+    let names = [LOCK_NAME.to_owned(), FILE_NAME.to_owned()].into_iter();
+    let names = names.chain(SUFFIXES.map(|suffix| [FILE_NAME, suffix].concat()));
+    // A folder that is not for Parlor alone is left alone: it may be a home, or /tmp.
+    let is_for_parlor = |mode: u32| mode & STICKY == 0 && (folder.join(FILE_NAME).exists() || is_new(folder));
+    for path in names.map(|name| folder.join(name)).chain([folder.to_owned()]) {
+        let Ok(found) = fs::metadata(&path) else { continue };
+        let mode = found.mode() & 0o7777;
+        if mode & OTHERS == 0 {
+            continue;
+        }
+        if found.is_dir() && !is_for_parlor(mode) {
+            tracing::warn!(
+                "others on this machine may enter {} ({mode:03o}), which has more in it than Parlor's data: use a folder of its own",
+                path.display()
+            );
+            continue;
+        }
+        let private = mode & !OTHERS;
+        match fs::set_permissions(&path, fs::Permissions::from_mode(private)) {
+            Ok(()) => tracing::warn!(
+                "others on this machine could open {} ({mode:03o}); now only its owner can ({private:03o})",
+                path.display()
+            ),
+            Err(error) => tracing::warn!(
+                "others on this machine may open {} ({mode:03o}), and that can't be changed: {error}",
+                path.display()
+            ),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn make_private(_: &Path) {}
+
+/// Whether nothing but the lock is in a folder.
+#[cfg(unix)]
+fn is_new(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    entries
+        .map(|entry| entry.file_name())
+        .all(|name| name == LOCK_NAME)
+}

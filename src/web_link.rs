@@ -1,0 +1,152 @@
+//! Addresses of the web outside of Markdown: what a model, a tool or a page names and what may become a link.
+
+use reqwest::Url;
+
+use crate::markdown::{is_allowed_link, is_unseen};
+
+/// The longest address that becomes a link, in bytes.
+const MAX_BYTES: usize = 2000;
+
+/// Reads a whole address of the web as a browser understands it. Returns nothing if it leads anywhere else, or could
+/// be taken for another one: with a name before the host, white space, or characters that are not seen.
+pub fn parse(address: &str) -> Option<Url> {
+    let is_odd = |c: char| c.is_whitespace() || is_unseen(c);
+    if address.len() > MAX_BYTES || address.chars().any(is_odd) || !is_allowed_link(address) {
+        return None;
+    }
+    let url = Url::parse(address).ok()?;
+    let is_web = matches!(url.scheme(), "http" | "https") && url.has_host();
+    let is_plain = url.username().is_empty() && url.password().is_none();
+    (is_web && is_plain && url.as_str().len() <= MAX_BYTES).then_some(url)
+}
+
+/// Whether a text names this address: all of it, not as a part of another one, such as its beginning or its query. A slash at its
+/// end makes no difference.
+pub fn is_named(address: &str, text: &str) -> bool {
+    let address = address.trim_end_matches('/');
+    let mut rest = text;
+    while let Some(at) = next_address(rest) {
+        let from = &rest[at..];
+        // All up to what can't be in an address belongs to this one, other addresses included.
+        let end = from.find(ends_address).unwrap_or(from.len());
+        let (written, after) = from.split_at(end);
+        if is_written(address, written, rest[..at].chars().next_back()) {
+            return true;
+        }
+        rest = after;
+    }
+    false
+}
+
+/// Where the next address begins: at a scheme that is no part of a longer word.
+fn next_address(text: &str) -> Option<usize> {
+    let begins = |at: &usize| {
+        let before = text[..*at].chars().next_back();
+        before.is_none_or(|c| c.is_whitespace() || !c.is_ascii() || "\"'`<>()[]{}|*_~,;".contains(c))
+    };
+    let places = |scheme| text.match_indices(scheme).map(|(at, _)| at).find(begins);
+    [places("https://"), places("http://")]
+        .into_iter()
+        .flatten()
+        .min()
+}
+
+fn ends_address(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || is_unseen(c) || "\"'`<>{}|\\^".contains(c)
+}
+
+/// Whether what is written is the address, but for punctuation of the sentence and the brackets around it. `before` is the character before.
+fn is_written(address: &str, written: &str, before: Option<char>) -> bool {
+    let Some(rest) = written.strip_prefix(address) else {
+        return false;
+    };
+    let rest = rest.strip_prefix('/').unwrap_or(rest);
+    let is_balanced = address.matches('(').count() == address.matches(')').count();
+    let closes = match before {
+        Some('(') if is_balanced => rest.starts_with(')'),
+        Some('[') => rest.starts_with(']'),
+        _ => false,
+    };
+    let mark = |c: char| ".,;:!?*_~[]".contains(c) || (c == ')' && is_balanced);
+    closes || rest.trim_start_matches(mark).is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_addresses_of_the_web() {
+        assert_eq!(parse("https://a.b/c?d#e").unwrap().as_str(), "https://a.b/c?d#e");
+        for address in [
+            "javascript:alert(1)",
+            "JaVaScRiPt:alert(1)",
+            "java\nscript:alert(1)",
+            "data:text/html,x",
+            "file:///etc/passwd",
+            "ftp://a.example/",
+            "mailto:a@b.example",
+            "xhttps://a.example/",
+            "//a.b/",
+            "/c/x",
+            "a.b",
+            "",
+            "https:a.b",
+            "https:/a.b",
+            "https:///x",
+            "https://",
+            "https://bank.example@evil.example/",
+            "https://a.example\\@b.example/",
+            "https://a\u{202e}.example/",
+            "https://a.example/\u{202e}fdp.exe",
+            "https://a\u{200b}.example/",
+            "https://a.example/b c",
+            " https://a.example/",
+            "https://a.example/\u{a0}",
+            "vbscript:x",
+        ] {
+            assert_eq!(parse(address), None, "{address}");
+        }
+    }
+
+    #[test]
+    fn finds_whole_addresses_only() {
+        let address = "https://a.example/1";
+        for text in [
+            "https://a.example/1",
+            "see https://a.example/1.",
+            "(https://a.example/1)",
+            "[A](https://a.example/1), and [B](https://b.example/)",
+            "[A](https://a.example/1)[B](https://b.example/)",
+            r#"{"url":"https://a.example/1"}"#,
+            "**https://a.example/1**",
+            "https://a.example/1/ and more",
+            "| https://a.example/1 |",
+            "1,A,https://a.example/1",
+            "\u{770b}https://a.example/1",
+        ] {
+            assert!(is_named(address, text), "{text}");
+        }
+        for text in [
+            "https://a.example/12",
+            "https://a.example/1/2",
+            "https://a.example/1?q",
+            "https://a.example/1.html",
+            "https://evil.example/?u=https://a.example/1",
+            "https://evil.example/#(https://a.example/1)",
+            "https://evil.example/,https://a.example/1",
+            "evil.example/?u=https://a.example/1",
+            "view-source:https://a.example/1",
+            "xhttps://a.example/1",
+            "https://a.example/1@evil.example",
+            "https://a.example/1)/2",
+            "",
+        ] {
+            assert!(!is_named(address, text), "{text}");
+        }
+        let wiki = "https://a.example/wiki/A_(b)";
+        assert!(is_named(wiki, "(see https://a.example/wiki/A_(b))"));
+        assert!(!is_named("https://a.example/wiki/A_", wiki));
+        assert!(!is_named("https://a.example/wiki/A_(b", wiki));
+    }
+}

@@ -1,0 +1,173 @@
+//! Data that are damaged: Parlor says so, shows what there is, and lets no turn wait for ever. And what else a start has to look at.
+
+use std::{
+    fs,
+    io::{Seek, SeekFrom, Write},
+    path::Path,
+    process::Stdio,
+};
+
+use reqwest::StatusCode;
+use serde_json::json;
+use sqlx::{ConnectOptions, Connection, Row, sqlite::SqliteConnectOptions};
+use tokio::{process::Command, time::timeout};
+use upstream::{Script, Upstream, When};
+
+use crate::{
+    SOON, Server,
+    client::{Seen, post, query},
+};
+
+/// Zeroes the root pages of a table and of its indices.
+async fn zero(data: &Path, table: &str) {
+    let file = data.join("parlor.db");
+    let options = SqliteConnectOptions::new().filename(&file);
+    let mut connection = options.connect().await.expect("it opens");
+    let size = sqlx::query_scalar("PRAGMA page_size");
+    let size: i64 = size.fetch_one(&mut connection).await.expect("a size");
+    let pages = sqlx::query("SELECT rootpage FROM sqlite_schema WHERE tbl_name = ?")
+        .bind(table)
+        .fetch_all(&mut connection)
+        .await
+        .expect("its pages");
+    let pages: Vec<i64> = pages
+        .iter()
+        .map(|row| row.get(0))
+        .filter(|page| *page > 0)
+        .collect();
+    connection.close().await.expect("it closes");
+    assert!(!pages.is_empty());
+    let mut file = fs::File::options().write(true).open(file).expect("it is ours");
+    for page in pages {
+        let at = (page - 1) * size;
+        file.seek(SeekFrom::Start(at.unsigned_abs()))
+            .expect("it is there");
+        let zeros = vec![0; usize::try_from(size).expect("small")];
+        file.write_all(&zeros).expect("room");
+    }
+}
+
+/// Makes data with one conversation, which nobody uses.
+async fn with_a_conversation(data: &Path, upstream: &Upstream) {
+    parlor::outgoing::install_tls();
+    upstream.script(When::any(), Script::new().text("well"));
+    let mut server = Server::start(data, upstream).await;
+    let seen = Seen::until_the_end(server.url.clone(), ask(), None).await;
+    assert_eq!(seen.answer.expect("an answer").text(), "well");
+    server.terminate().await;
+    server.child.wait().await.expect("it ends");
+}
+
+fn ask() -> serde_json::Value {
+    json!({ "message": "hello", "model": "openai/m" })
+}
+
+async fn text(response: reqwest::Response) -> String {
+    let body = response.bytes().await.expect("a body");
+    String::from_utf8(body.to_vec()).expect("text")
+}
+
+/// What a start says that does not succeed.
+async fn refused(command: &mut Command) -> String {
+    let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
+    let output = timeout(SOON, output).await.expect("it ends").expect("it runs");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    String::from_utf8(output.stderr).expect("words")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn damage_is_told_and_ends_a_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let upstream = Upstream::start().await;
+    with_a_conversation(data, &upstream).await;
+    // Read when a run ends, and by nothing before that.
+    zero(data, "payloads").await;
+    let server = Server::start(data, &upstream).await;
+    server.says_after(0, "Parlor's database is damaged").await;
+    let page = reqwest::get(&server.url).await.expect("an answer");
+    assert_eq!(page.status(), StatusCode::OK);
+    let page = text(page).await;
+    assert!(
+        page.contains("Parlor's database is damaged") && page.contains("put back a backup"),
+        "{page}"
+    );
+
+    let seen = Seen::until_the_end(server.url.clone(), ask(), None);
+    let seen = timeout(SOON, seen).await.expect("it ends");
+    let error = seen.answer.expect("an answer").error.expect("an error");
+    assert_eq!(error.code, "storage_damaged");
+    assert!(error.hint.contains("backup"), "{error:?}");
+    let at_work: i64 = query(data, "SELECT count(*) FROM runs WHERE status = 'running'").await;
+    assert_eq!(at_work, 0);
+    let log = server.log.borrow().join("\n");
+    assert!(!log.contains("panicked"), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_damaged_table_refuses_a_turn_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let upstream = Upstream::start().await;
+    with_a_conversation(data, &upstream).await;
+    zero(data, "messages").await;
+    let server = Server::start(data, &upstream).await;
+    let answer = timeout(SOON, post(&server.url, &ask())).await.expect("it ends");
+    let answer = answer.expect("an answer");
+    assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+    let problem = text(answer).await;
+    assert!(
+        problem.contains("database is damaged") && problem.contains("Nothing was changed"),
+        "{problem}"
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_database_is_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let noise: Vec<u8> = (0..20_000_u32)
+        .map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[0])
+        .collect();
+    fs::write(data.join("parlor.db"), &noise).unwrap();
+    let upstream = Upstream::start().await;
+    let said = refused(&mut Server::command(data, &upstream, "127.0.0.1:0")).await;
+    assert!(said.contains("damaged") && said.lines().count() == 1, "{said}");
+    assert_eq!(fs::read(data.join("parlor.db")).unwrap(), noise);
+}
+
+#[tokio::test]
+async fn a_second_server_does_not_start_without_the_lock_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let upstream = Upstream::start().await;
+    let _server = Server::start(data, &upstream).await;
+    fs::remove_file(data.join("parlor.lock")).expect("it is there");
+    let said = refused(&mut Server::command(data, &upstream, "127.0.0.1:0")).await;
+    assert!(said.contains("another Parlor uses it"), "{said}");
+}
+
+#[tokio::test]
+async fn secrets_in_arguments_are_not_in_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let settings = folder.path().join("settings.toml");
+    let script = r#"echo "args: $*" >&2
+        echo 'in others: hush-a1%2fb2c3 hush%2da1%252Fb2c3 aHVzaC1hMS9iMmMz' >&2
+        exec cat >/dev/null"#;
+    // A string of JSON is one of TOML, too.
+    let script = serde_json::to_string(script).expect("text");
+    let file = format!(
+        "[[mcp]]\nname = 'x'\ncommand = 'sh'\nargs = ['-c', {script}, 'sh', '--token', 'hush-a1/b2c3']\n"
+    );
+    fs::write(&settings, file).unwrap();
+    let mut command = Server::command(folder.path(), &upstream, "127.0.0.1:0");
+    command.env("PARLOR_LOG", "info").arg("--config").arg(&settings);
+    let server = Server::run(&mut command).await;
+    server.says_after(0, "in others: ••• ••• •••").await;
+    let log = server.log.borrow().join("\n");
+    assert!(
+        log.contains("args: --token •••") && !log.contains("hush"),
+        "{log}"
+    );
+}

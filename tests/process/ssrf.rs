@@ -1,0 +1,327 @@
+//! The guard of fetched addresses in a network of its own: the system's resolver, a DNS server that changes its answers, and a
+//! listener on every private address, which must not hear of anything.
+
+use std::{
+    collections::HashMap,
+    fs,
+    io::{Read, Write},
+    net::{IpAddr, TcpListener, TcpStream, UdpSocket},
+    process::Stdio,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    thread,
+    time::Duration,
+};
+
+use parlor::tools::web::{FetchError, WebClient, WebConfig};
+use tokio::time::timeout;
+
+use crate::trouble::in_own_namespace;
+
+/// How long all of it may take: several hundred requests that are refused at once.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Set where the network is one of its own.
+const HERE: &str = "PARLOR_TEST_OWN_NETWORK";
+
+/// Gives the network its addresses and its resolver. Nothing leads out of it.
+const SETUP: &str = r#"set -e
+ip link set lo up
+for address in 10.0.0.1 100.100.100.200 169.254.169.254 172.16.0.1 192.168.1.1; do ip address add "$address/32" dev lo; done
+ip -6 address add fd00::1/128 dev lo 2>/dev/null || true
+ip route add unreachable default
+ip -6 route add unreachable default 2>/dev/null || true
+mount --bind "$0/resolv.conf" /etc/resolv.conf
+if [ -e /etc/nsswitch.conf ]; then mount --bind "$0/nsswitch.conf" /etc/nsswitch.conf; fi
+exec "$@""#;
+
+/// What a name stands for that stood for a public address a moment before.
+const INSIDE: [&str; 20] = [
+    "127.0.0.1",
+    "127.1.2.3",
+    "0.0.0.0",
+    "10.0.0.1",
+    "100.100.100.200",
+    "169.254.169.254",
+    "172.16.0.1",
+    "192.168.1.1",
+    "::",
+    "::1",
+    "::ffff:127.0.0.1",
+    "::ffff:10.0.0.1",
+    "::ffff:0:127.0.0.1",
+    "64:ff9b::127.0.0.1",
+    "64:ff9b::169.254.169.254",
+    "64:ff9b:1::10.0.0.1",
+    "2002:7f00:1::1",
+    "2001:0:7f00:1::1",
+    "fd00::1",
+    "fe80::1",
+];
+
+#[tokio::test]
+async fn no_name_and_no_spelling_leads_inside() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(
+        folder.path().join("resolv.conf"),
+        "nameserver 127.0.0.1\noptions timeout:2 attempts:2\n",
+    )
+    .unwrap();
+    fs::write(folder.path().join("nsswitch.conf"), "hosts: dns\n").unwrap();
+    let own_network = || {
+        let mut command = in_own_namespace();
+        command.args(["--net", "sh", "-c", SETUP]).arg(folder.path());
+        command
+    };
+    let probe = own_network().arg("true").stderr(Stdio::piped()).output().await;
+    let probe = probe.map_or_else(
+        |error| error.to_string(),
+        |probe| {
+            let said = String::from_utf8_lossy(&probe.stderr).into_owned();
+            if probe.status.success() {
+                String::new()
+            } else {
+                format!("no network of one's own: {said}")
+            }
+        },
+    );
+    if !probe.is_empty() {
+        let missing = format!(
+            "not run: needs unshare, ip (iproute2) and the right to use them ({})",
+            probe.trim()
+        );
+        assert!(std::env::var_os("CI").is_none(), "{missing}");
+        println!("{missing}");
+        return;
+    }
+    let mut command = own_network();
+    command
+        .arg(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "ssrf::in_a_network_of_its_own",
+            "--ignored",
+            "--nocapture",
+        ])
+        .env(HERE, "1")
+        .kill_on_drop(true);
+    let output = timeout(LIMIT, command.output())
+        .await
+        .expect("it ends")
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[tokio::test]
+#[ignore = "run by the test above"]
+async fn in_a_network_of_its_own() {
+    if std::env::var_os(HERE).is_none() {
+        return;
+    }
+    answer_names();
+    let inside = Inside::listen();
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/ssrf/addresses.json");
+    let addresses: Vec<String> = serde_json::from_str(&fs::read_to_string(fixture).unwrap()).unwrap();
+    let addresses = addresses
+        .into_iter()
+        .map(|address| address.replace("PORT", &inside.port.to_string()));
+    let addresses: Vec<String> = addresses.collect();
+    let redirector = redirect_to(addresses.clone());
+    let client = WebClient::new(WebConfig {
+        allowed_hosts: vec![
+            format!("redirector.test:{redirector}"),
+            format!("allowed.test:{}", inside.port),
+        ],
+        ..WebConfig::default()
+    })
+    .unwrap();
+    let get = async |url: &str| client.get(url, |_| true).await;
+
+    // The listener answers, and names are resolved: what is refused below would have got there.
+    let allowed = get(&format!("http://allowed.test:{}/", inside.port)).await;
+    assert_eq!(allowed.unwrap().body, b"secret");
+    assert_eq!(inside.connections(), 1);
+
+    for (number, address) in addresses.iter().enumerate() {
+        let answer = get(address).await;
+        assert!(answer.is_err(), "{address}: {answer:?}");
+        let redirected = get(&format!("http://redirector.test:{redirector}/{number}")).await;
+        assert!(redirected.is_err(), "to {address}: {redirected:?}");
+    }
+    assert_eq!(inside.connections(), 0);
+
+    for (number, ip) in INSIDE.iter().enumerate() {
+        let [rebinds, both] =
+            ["rebinds", "both"].map(|kind| format!("http://{kind}-{number}.test:{}/", inside.port));
+        let first = get(&rebinds).await;
+        assert!(
+            matches!(first, Err(FetchError::Unreachable { .. })),
+            "{ip} at first: {first:?}"
+        );
+        for url in [&rebinds, &rebinds, &both] {
+            let answer = get(url).await;
+            assert!(
+                matches!(answer, Err(FetchError::Internal(_))),
+                "{ip} at {url}: {answer:?}"
+            );
+        }
+    }
+    assert_eq!(inside.connections(), 0);
+}
+
+/// A listener on every address of this network.
+struct Inside {
+    port: u16,
+    heard: Arc<AtomicUsize>,
+    known: AtomicUsize,
+}
+
+impl Inside {
+    fn listen() -> Self {
+        // Without IPv6, all of IPv4.
+        let listener = TcpListener::bind("[::]:0")
+            .or_else(|_| TcpListener::bind("0.0.0.0:0"))
+            .unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let heard = Arc::new(AtomicUsize::new(0));
+        let hears = heard.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                hears.fetch_add(1, SeqCst);
+                if let Ok(stream) = stream {
+                    respond(stream, |_| response("200 OK", "", "secret"));
+                }
+            }
+        });
+        Self {
+            port,
+            heard,
+            known: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many connections there were since this was last asked. They are accepted in their order, so that all before this call's own
+    /// one are counted once that is.
+    fn connections(&self) -> usize {
+        let mut own = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        own.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        own.read_to_end(&mut Vec::new()).unwrap();
+        let heard = self.heard.load(SeqCst);
+        heard - self.known.swap(heard, SeqCst) - 1
+    }
+}
+
+/// Reads the head of a request and answers it.
+fn respond(mut stream: TcpStream, answer: impl FnOnce(&str) -> String) {
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") && stream.read_exact(&mut byte).is_ok() {
+        head.push(byte[0]);
+    }
+    // Who asked may have gone.
+    let _ = stream.write_all(answer(&String::from_utf8_lossy(&head)).as_bytes());
+}
+
+fn response(status: &str, headers: &str, body: &str) -> String {
+    let length = body.len();
+    format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n{body}")
+}
+
+/// A server that redirects `/7` to the seventh of these. Returns its port.
+fn redirect_to(addresses: Vec<String>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for stream in listener.incoming().filter_map(Result::ok) {
+            respond(stream, |head| {
+                let number = head
+                    .split(['/', ' '])
+                    .nth(2)
+                    .and_then(|number| number.parse::<usize>().ok());
+                match number.and_then(|number| addresses.get(number)) {
+                    // What no header can hold is left out.
+                    Some(address) => {
+                        let location = address.replace(|c: char| c.is_ascii_control(), "");
+                        response("302 Found", &format!("location: {location}\r\n"), "")
+                    }
+                    None => response("404 Not Found", "", ""),
+                }
+            });
+        }
+    });
+    port
+}
+
+/// A DNS server (RFC 1035) for the resolver of this network.
+fn answer_names() {
+    let socket = UdpSocket::bind("127.0.0.1:53").unwrap();
+    thread::spawn(move || {
+        let mut asked = HashMap::new();
+        let mut packet = [0; 512];
+        while let Ok((length, from)) = socket.recv_from(&mut packet) {
+            if let Some(answer) = answer(&packet[..length], &mut asked) {
+                socket.send_to(&answer, from).unwrap();
+            }
+        }
+    });
+}
+
+/// The answer to a query. `asked` has how often each question was asked.
+fn answer(query: &[u8], asked: &mut HashMap<(String, u16), usize>) -> Option<Vec<u8>> {
+    const HEADER: usize = 12;
+    let (mut name, mut at) = (String::new(), HEADER);
+    while let length @ 1.. = usize::from(*query.get(at)?) {
+        name.push_str(str::from_utf8(query.get(at + 1..=at + length)?).ok()?);
+        name.push('.');
+        at += length + 1;
+    }
+    // The name's end, the type and the class.
+    let question = query.get(HEADER..at + 5)?;
+    let kind = u16::from_be_bytes([*query.get(at + 1)?, *query.get(at + 2)?]);
+    let times = asked.entry((name.to_lowercase(), kind)).or_default();
+    let addresses = stands_for(&name.to_lowercase(), *times);
+    *times += 1;
+    let records = addresses.into_iter().filter_map(|ip| match (kind, ip) {
+        (1, IpAddr::V4(ip)) => Some(ip.octets().to_vec()),
+        (28, IpAddr::V6(ip)) => Some(ip.octets().to_vec()),
+        _ => None,
+    });
+    let records: Vec<_> = records.collect();
+    let mut answer = query.get(..2)?.to_vec();
+    let count = u8::try_from(records.len()).ok()?;
+    // A response, recursion available; one question, so many answers.
+    answer.extend([0x81, 0x80, 0, 1, 0, count, 0, 0, 0, 0]);
+    answer.extend_from_slice(question);
+    for record in records {
+        // The question's name, its type, the class IN, no time to live.
+        answer.extend([0xc0, 12]);
+        answer.extend(kind.to_be_bytes());
+        answer.extend([0, 1, 0, 0, 0, 0, 0, u8::try_from(record.len()).ok()?]);
+        answer.extend(record);
+    }
+    Some(answer)
+}
+
+/// What a name stands for that was asked for so many times before. Any that is not known leads inside.
+fn stands_for(name: &str, before: usize) -> Vec<IpAddr> {
+    let first = name.split('.').next().unwrap_or_default();
+    let (kind, number) = first.split_once('-').unwrap_or((first, ""));
+    let inside = number.parse::<usize>().ok().and_then(|number| INSIDE.get(number));
+    let inside: IpAddr = inside.unwrap_or(&"127.0.0.1").parse().expect("an address");
+    let outside: IpAddr = match inside {
+        IpAddr::V4(_) => [93, 184, 216, 34].into(),
+        IpAddr::V6(_) => "2606:2800:220:1::1".parse().expect("an address"),
+    };
+    match kind {
+        "rebinds" if before == 0 => vec![outside],
+        "both" => vec![outside, inside],
+        _ => vec![inside],
+    }
+}
