@@ -15,7 +15,8 @@ use crate::{
     journal::Journal,
     protocol::{CallId, EventBody, RunStatus, Timestamp},
     providers::{
-        FinishReason, Manners, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Models, Sent, Usage,
+        Cost, FinishReason, Manners, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Models, Sent,
+        Usage,
     },
     settings::{Price, Settings},
     storage::{RecordedCall, RunKey},
@@ -216,7 +217,7 @@ impl Recorder {
         let Some(call) = &mut self.call else { return };
         call.is_answered |= matches!(input, Input::Model(_));
         match input {
-            Input::Model(ModelEvent::Usage(usage)) => call.costs(usage, &self.terms.prices),
+            Input::Model(ModelEvent::Usage(usage)) => call.costs(usage, &self.terms.prices, &self.models),
             Input::Model(ModelEvent::Finished(reason)) => {
                 call.response.finish_reason = Some(in_words(*reason).into());
                 call.ends(RunStatus::Complete);
@@ -319,12 +320,14 @@ impl Call {
         }
     }
 
-    fn costs(&mut self, usage: &Usage, prices: &BTreeMap<String, Price>) {
+    fn costs(&mut self, usage: &Usage, prices: &BTreeMap<String, Price>, models: &Models) {
         self.response.usage = Some(Tokens {
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
         });
-        self.response.cost = cost_of(usage, &self.model, prices).map(|cost| cost.dollars());
+        let is_named = |name: &str| models.is_named(&self.model, name);
+        let cost = cost_of(usage, &self.model, prices, is_named);
+        self.response.cost = cost.map(Cost::dollars);
     }
 
     fn fails(&mut self, error: &ModelError) {
