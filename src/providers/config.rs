@@ -35,7 +35,7 @@ pub struct EndpointConfig {
     pub context_window: Option<usize>,
     /// The same for single models, by their names there.
     pub context_windows: BTreeMap<String, usize>,
-    /// Whether it answers for no other models than it lists.
+    /// Whether models that it does not list are refused before it is asked.
     pub lists_all_models: bool,
     /// Where it differs from others.
     pub dialect: Dialect,
@@ -58,7 +58,7 @@ impl EndpointConfig {
             models: Vec::new(),
             context_window: None,
             context_windows: BTreeMap::new(),
-            lists_all_models: false,
+            lists_all_models: true,
             dialect: Dialect::default(),
             max_frame: DEFAULT_MAX_FRAME,
             connect_timeout: DEFAULT_CONNECT_TIMEOUT,

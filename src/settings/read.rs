@@ -11,7 +11,7 @@ use std::{
 
 use super::{
     BadHost, DEFAULT_FILE, Dialect, ENVIRONMENT_ENDPOINT, Endpoint, LONGEST_SPAN, MOST_ITERATIONS, Secret,
-    Settings, WINDOWS,
+    Settings, WINDOWS, listen,
 };
 
 /// What the command line says, which wins over all else.
@@ -19,7 +19,8 @@ use super::{
 pub struct Overrides {
     /// The settings file; it must exist.
     pub file: Option<PathBuf>,
-    pub addr: Option<SocketAddr>,
+    /// The address to listen on; a name is resolved.
+    pub addr: Option<String>,
     pub data: Option<PathBuf>,
 }
 
@@ -33,15 +34,11 @@ pub enum SettingsError {
         path: PathBuf,
         cause: Box<toml::de::Error>,
     },
-    #[error("{name} is set to “{value}”, which is not {expected}")]
-    Variable {
-        name: &'static str,
-        value: String,
-        expected: &'static str,
-    },
+    #[error("{name} can't be used: {why}")]
+    Address { name: &'static str, why: String },
     #[error(
         "the address {0} can be reached from other machines, and Parlor has no accounts yet: use a loopback \
-         address such as 127.0.0.1:8080 (setting server.addr, PARLOR_ADDR, --addr)"
+         address such as 127.0.0.1:7387 (setting server.addr, PARLOR_ADDR, --addr)"
     )]
     NotLoopback(SocketAddr),
     #[error("two endpoints have the name “{0}”: the names make the models' ids, so give each its own")]
@@ -96,11 +93,7 @@ impl Settings {
             None => Self::default(),
         };
         if let Some(value) = env("PARLOR_ADDR") {
-            settings.server.addr = value.parse().map_err(|_| SettingsError::Variable {
-                name: "PARLOR_ADDR",
-                value,
-                expected: "an address and port such as 127.0.0.1:8080",
-            })?;
+            settings.server.addr = address("PARLOR_ADDR", &value)?;
         }
         if let Some(value) = env("PARLOR_DATA") {
             settings.server.data = value.into();
@@ -110,6 +103,7 @@ impl Settings {
         }
         for endpoint in &mut settings.endpoints {
             endpoint.api_key = endpoint.api_key_env.as_deref().and_then(&env).map(Secret);
+            endpoint.read_headers(&env);
         }
         settings
             .endpoints
@@ -118,7 +112,9 @@ impl Settings {
         for server in &mut settings.mcp {
             server.fill(env);
         }
-        settings.server.addr = overrides.addr.unwrap_or(settings.server.addr);
+        if let Some(addr) = &overrides.addr {
+            settings.server.addr = address("--addr", addr)?;
+        }
         if let Some(data) = &overrides.data {
             settings.server.data.clone_from(data);
         }
@@ -201,6 +197,29 @@ impl Settings {
     }
 }
 
+impl Endpoint {
+    /// Reads from the environment the headers that the file leaves to it. Without their variables they are not sent.
+    fn read_headers(&mut self, env: impl Fn(&str) -> Option<String>) {
+        for (header, variable) in &self.headers_env {
+            match env(variable) {
+                Some(value) => {
+                    self.headers.insert(header.clone(), Secret(value));
+                }
+                None => tracing::warn!(
+                    endpoint = self.name,
+                    header,
+                    variable,
+                    "the variable of a header is not set: the header is not sent"
+                ),
+            }
+        }
+    }
+}
+
+fn address(name: &'static str, value: &str) -> Result<SocketAddr, SettingsError> {
+    listen::resolve(value).map_err(|why| SettingsError::Address { name, why })
+}
+
 fn in_range(name: &'static str, value: usize, range: RangeInclusive<usize>) -> Result<(), SettingsError> {
     if range.contains(&value) {
         return Ok(());
@@ -247,9 +266,11 @@ fn endpoint_from_environment(
         api_key_env: Some(KEY.into()),
         api_key: key.map(Secret),
         headers: BTreeMap::new(),
+        headers_env: BTreeMap::new(),
+        models: Vec::new(),
         context_window: None,
         context_windows: BTreeMap::new(),
-        lists_all_models: false,
+        lists_all_models: true,
         dialect: Dialect::default(),
     })
 }

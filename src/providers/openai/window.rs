@@ -27,7 +27,7 @@ const ANSWER_BYTES: usize = 4 << 20;
 pub struct Windows {
     set: Option<usize>,
     set_of: BTreeMap<String, usize>,
-    /// Where servers of one's own say it: beside `/v1`. Others are not asked, since it would only be in their way.
+    /// Where servers of one's own say it: beside `/v1`, with the query of the base URL. Others are not asked, since it would only be in their way.
     root: Option<Url>,
     /// As the list of models has it, once there was one.
     listed: Mutex<Option<HashMap<String, usize>>>,
@@ -37,7 +37,7 @@ impl Windows {
     pub fn new(config: &EndpointConfig, url: &Url) -> Self {
         let is_own = url.scheme() == "http";
         let mut root = url.clone();
-        root.set_query(None);
+        root.set_fragment(None);
         let path = root.path().trim_end_matches('/');
         let path = path.strip_suffix("/v1").unwrap_or(path).to_owned() + "/";
         root.set_path(&path);
@@ -108,7 +108,12 @@ fn listed(entry: &Value) -> Option<usize> {
 /// Asks llama.cpp, then Ollama: of the model as it is loaded, and else of what it would be loaded with.
 async fn ask(transport: &Transport, headers: &HeaderMap, root: &Url, model: &str) -> Option<usize> {
     let http = transport.http();
-    let get = |path: &str| Some(http.get(root.join(path).ok()?).headers(headers.clone()));
+    let at = |path: &str| {
+        let mut url = root.join(path).ok()?;
+        url.set_query(root.query());
+        Some(url)
+    };
+    let get = |path: &str| Some(http.get(at(path)?).headers(headers.clone()));
     if let Some(props) = answer(get("props")?).await
         && let Some(window) = props
             .pointer("/default_generation_settings/n_ctx")
@@ -128,7 +133,7 @@ async fn ask(transport: &Transport, headers: &HeaderMap, root: &Url, model: &str
         }
     }
     let show = http
-        .post(root.join("api/show").ok()?)
+        .post(at("api/show")?)
         .headers(headers.clone())
         .header(reqwest::header::CONTENT_TYPE, "application/json")
         .body(json!({"model": model}).to_string());
