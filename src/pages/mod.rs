@@ -16,6 +16,7 @@ mod manifest;
 pub mod payload_config;
 mod prompt;
 mod registry;
+mod tool_servers;
 
 pub use self::{
     config::{Here, Page, Scope, Subtab, Tab},
@@ -23,6 +24,7 @@ pub use self::{
     interactions::interactions,
     prompt::{Instructions, Known, system_prompt},
     registry::{Built, ContextBuilder, ContextError, Pages},
+    tool_servers::tool_servers,
 };
 
 /// The conversation alone.

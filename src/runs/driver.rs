@@ -112,6 +112,7 @@ impl<'a> Driver<'a> {
         let read = || workshop::made(&*runs.storage, run, &history, &answer);
         let made = runs.insist("what the model made", read).await?;
         let desk = Desk::new(here.payloads, here.actions, runs.limits.payload_bytes, made);
+        let servers = pages::tool_servers(&offer.guidance());
         let prompt = pages::system_prompt(
             here.page,
             &Known {
@@ -128,7 +129,7 @@ impl<'a> Driver<'a> {
                     person: &instructions,
                 },
             },
-        );
+        ) + &servers;
         let toolbox = Arc::new(Allowed::new(offer, allowed_tools));
         let desk = Arc::new(desk);
         Some(Self {

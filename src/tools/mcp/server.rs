@@ -1,7 +1,11 @@
 //! One server: connected whenever that is possible, and which tools it has.
 
 use std::{
-    sync::{Arc, PoisonError, RwLock},
+    collections::HashSet,
+    sync::{
+        Arc, Mutex, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -12,14 +16,18 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    connection::Connection,
-    http,
+    connection::{Connection, NotOpen, Opening},
+    hidden::Hidden,
+    http, legacy,
+    log::ServerLog,
     stdio::Stdio,
-    tool::{Listed, ServerTool},
+    tool::{self, Listed, ServerTool},
 };
 use crate::{
+    agent::control::neutral,
+    protocol::RunError,
     settings::{McpServer, mcp::Reached},
-    tools::AnyTool,
+    tools::{AnyTool, Guidance, plain::within},
 };
 
 /// How long a server may take to introduce itself and to list its tools: npx may have to download it first.
@@ -35,6 +43,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// A connection that has lasted for so long was not a failure.
 const STABLE: Duration = Duration::from_secs(30);
 
+/// What a model is shown of a server's words about using its tools, in bytes: it is in every prompt.
+const INSTRUCTIONS: usize = 4 << 10;
+
 /// A server changes its tools no more often than it is worth.
 const LISTED_EVERY: Duration = Duration::from_secs(1);
 
@@ -45,6 +56,12 @@ pub struct Server {
     state: watch::Sender<State>,
     /// As they were listed last. They stay while a lost connection is made again, if that works at once.
     tools: RwLock<Vec<Arc<Listed>>>,
+    /// What it says about using them.
+    guidance: RwLock<Option<Arc<Guidance>>>,
+    /// It does not answer the question of newer clients: it is not asked again.
+    wants_handshake: AtomicBool,
+    /// Tools that it lists and does not let be called.
+    withdrawn: Mutex<HashSet<String>>,
 }
 
 /// Where it stands with a server.
@@ -66,7 +83,55 @@ impl Server {
             settings,
             state: watch::Sender::new(State::Starting),
             tools: RwLock::default(),
+            guidance: RwLock::default(),
+            wants_handshake: AtomicBool::new(false),
+            withdrawn: Mutex::default(),
         }
+    }
+
+    pub fn log(&self) -> &ServerLog {
+        self.hidden.log()
+    }
+
+    pub fn guidance(&self) -> Option<Arc<Guidance>> {
+        self.guidance
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// What keeps its tools from being offered, as a person is told.
+    pub fn problem(&self) -> Option<RunError> {
+        let State::Awaited(why) = &*self.state.borrow() else {
+            return None;
+        };
+        let name = &self.settings.name;
+        Some(RunError {
+            code: "mcp_unavailable".into(),
+            message: format!("The MCP server “{name}” can't be used: {why}."),
+            hint: format!(
+                "Its tools are not offered meanwhile. Parlor goes on trying; if that does not help, correct “{name}” under [[mcp]] in \
+                 the settings and restart Parlor."
+            ),
+        })
+    }
+
+    /// Does not offer a tool any more.
+    pub fn withdraw(&self, name: &str) {
+        let mut withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);
+        if withdrawn.insert(name.to_owned()) {
+            let tool = tool::one_line(name, tool::TITLE);
+            self.log().warn(&format!(
+                "does not take calls of its tool {tool}: it is not offered any more"
+            ));
+        }
+        let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
+        tools.retain(|tool| !withdrawn.contains(tool.name()));
+    }
+
+    pub fn is_withdrawn(&self, name: &str) -> bool {
+        let withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);
+        withdrawn.contains(name)
     }
 
     pub fn tools(self: &Arc<Self>) -> Vec<Arc<dyn AnyTool>> {
@@ -137,7 +202,7 @@ impl Server {
             if began.elapsed() > STABLE {
                 wait = FIRST_WAIT;
             }
-            tracing::warn!(server = self.settings.name, "{why}; trying again in {wait:?}");
+            self.log().warn(&format!("{why}; trying again in {wait:?}"));
             self.is_now(State::Awaited(why));
             sleep(wait).await;
             wait = (wait * 2).min(LONGEST_WAIT);
@@ -146,17 +211,13 @@ impl Server {
 
     async fn connect(self: &Arc<Self>) -> Result<Connection, String> {
         let connecting = async {
-            let connection = match &self.settings.reached {
-                Reached::Command { command, args, env } => {
-                    let run = Stdio::run(command, args, env, self.hidden.clone());
-                    let transport = run.map_err(|error| format!("{command} can't be run: {error}"))?;
-                    Connection::open(transport).await?
-                }
-                Reached::Url { url, headers } => Connection::open(http::transport(url, headers)?).await?,
-            };
+            let connection = self.open().await?;
+            let instructions = connection.instructions().unwrap_or_default();
+            let guidance = self.guidance_of(&instructions).map(Arc::new);
+            *self.guidance.write().unwrap_or_else(PoisonError::into_inner) = guidance;
             self.list(&connection).await?;
-            let tools = self.tools().len();
-            tracing::info!(server = self.settings.name, tools, "has listed its tools");
+            self.log()
+                .info(&format!("has listed its tools ({})", self.tools().len()));
             Ok(connection)
         };
         let connected = timeout(CONNECTING, connecting).await;
@@ -164,6 +225,59 @@ impl Server {
         connected
             .unwrap_or_else(late)
             .map_err(|why: String| self.shown(why))
+    }
+
+    /// Opens a connection, with the handshake if the server answers nothing else.
+    async fn open(&self) -> Result<Connection, String> {
+        if !self.wants_handshake.load(Relaxed) {
+            match self.open_with(Opening::Either).await {
+                Ok(connection) => return Ok(connection),
+                Err(error) if !error.is_odd_discovery => return Err(self.named(error.why).await),
+                Err(_) => {}
+            }
+        }
+        match self.open_with(Opening::Handshake).await {
+            Ok(connection) => {
+                self.wants_handshake.store(true, Relaxed);
+                Ok(connection)
+            }
+            Err(error) => Err(self.named(error.why).await),
+        }
+    }
+
+    async fn open_with(&self, opening: Opening) -> Result<Connection, NotOpen> {
+        let unusable = |why| NotOpen {
+            why,
+            is_odd_discovery: false,
+        };
+        match &self.settings.reached {
+            Reached::Command { command, args, env } => {
+                let run = Stdio::run(command, args, env, self.hidden.clone());
+                let transport = run.map_err(|error| unusable(format!("{command} can't be run: {error}")))?;
+                Connection::open(transport, opening).await
+            }
+            Reached::Url { url, headers } => {
+                let transport = http::transport(url, headers).map_err(unusable)?;
+                Connection::open(transport, opening).await
+            }
+        }
+    }
+
+    /// Why there is no connection, in better words if there are any.
+    async fn named(&self, why: String) -> String {
+        match &self.settings.reached {
+            Reached::Url { url, headers } if legacy::is_legacy(url, headers).await => legacy::WHY.into(),
+            Reached::Url { .. } | Reached::Command { .. } => why,
+        }
+    }
+
+    /// A server's words about using its tools, as the model may be shown them.
+    fn guidance_of(&self, instructions: &str) -> Option<Guidance> {
+        let text = within(&neutral(instructions.trim()), INSTRUCTIONS);
+        (!text.is_empty()).then(|| Guidance {
+            server: self.settings.name.clone(),
+            text: self.hidden.out_of_all(&text),
+        })
     }
 
     /// Until the connection is lost, which gives why.
@@ -203,64 +317,5 @@ impl Server {
 
     fn set_tools(&self, tools: Vec<Arc<Listed>>) {
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
-    }
-}
-
-/// What a server was given and must not appear where it is spoken of.
-#[derive(Clone)]
-pub struct Hidden {
-    server: Arc<str>,
-    secrets: Arc<[String]>,
-}
-
-/// Shorter ones would be found in every other word.
-const SHORTEST_SECRET: usize = 5;
-
-/// An error is as long as this at most.
-const SHOWN: usize = 1000;
-
-impl Hidden {
-    fn new(settings: &McpServer) -> Self {
-        let values = settings.variables().values.values().map(|value| value.0.clone());
-        let address = match &settings.reached {
-            Reached::Url { url, .. } if url.contains(['@', '?']) => Some(url.clone()),
-            _ => None,
-        };
-        let secrets = values
-            .chain(address)
-            .filter(|secret| secret.len() >= SHORTEST_SECRET);
-        Self {
-            server: settings.name.as_str().into(),
-            secrets: secrets.collect(),
-        }
-    }
-
-    pub fn server(&self) -> &str {
-        &self.server
-    }
-
-    pub fn out_of(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for secret in &*self.secrets {
-            text = text.replace(secret, "•••");
-        }
-        text.truncate(text.floor_char_boundary(SHOWN));
-        text
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::settings::Settings;
-
-    #[test]
-    fn what_a_server_was_given_is_not_in_what_is_said_of_it() {
-        let file = "[[mcp]]\nname = 'x'\nurl = 'http://x/mcp?key=abc'\nheaders = { a = 'Bearer hush', short = 'no' }";
-        let settings: Settings = toml::from_str(file).unwrap();
-        let server = Server::new(settings.mcp[0].clone());
-        let error = "no answer to Bearer hush at http://x/mcp?key=abc";
-        assert_eq!(server.shown(error), "no answer to ••• at •••");
-        assert_eq!(server.shown("é".repeat(SHOWN)).len(), SHOWN);
     }
 }
