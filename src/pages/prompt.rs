@@ -186,8 +186,8 @@ mod tests {
     fn the_sections_stand_in_their_order_and_empty_ones_are_left_out() {
         let payload = PayloadRef {
             payload_id: "abc12345".into(),
-            kind: "article_list".into(),
-            summary: "Article list: CRISPR (3)".into(),
+            kind: "pubmed_search_results".into(),
+            summary: "PubMed search results: CRISPR (3)".into(),
         };
         let prompt = system_prompt(&CHAT, &known(&[payload], &[], "Be kind."));
         assert_eq!(
@@ -206,7 +206,7 @@ mod tests {
             "{prompt}"
         );
         assert!(
-            prompt.contains("- abc12345 (article_list): Article list: CRISPR (3)"),
+            prompt.contains("- abc12345 (pubmed_search_results): PubMed search results: CRISPR (3)"),
             "{prompt}"
         );
         let plain = system_prompt(&CHAT, &known(&[], &[], " "));

@@ -126,7 +126,7 @@ async fn articles_come_with_their_abstracts() {
     );
     let payload = result.payload.expect("a payload");
     let articles = json!([article("11", Some(summary)), article("12", None)]);
-    assert_eq!(payload.kind, "article_list");
+    assert_eq!(payload.kind, "pubmed_search_results");
     assert_eq!(
         payload.data,
         json!({ "query": "water[mesh]", "total": 1234, "articles": articles })
