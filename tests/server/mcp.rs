@@ -327,10 +327,7 @@ async fn a_servers_instructions_are_in_the_prompt() {
     parlor.turn(None, "Hi").await;
     let prompt = prompt(&upstream);
     assert!(prompt.contains("# Servers of tools"), "{prompt}");
-    assert!(
-        prompt.contains("web:\n\n```text\nGreet first.\n```"),
-        "{prompt}"
-    );
+    assert!(prompt.contains("web:\n\n```text\nGreet first.\n```"), "{prompt}");
     parlor.stop().await;
 }
 

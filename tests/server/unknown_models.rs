@@ -52,7 +52,8 @@ async fn two_endpoints(models: &[&str], others: &[&str]) -> (TempDir, [Upstream;
 
 #[tokio::test]
 async fn a_bare_id_is_accepted_wherever_a_model_is_named() {
-    let (_folder, [_, other], parlor) = two_endpoints(&["small"], &["mock-1", "meta-llama/Llama-3"]).await;
+    let (_folder, [_test, other], parlor) =
+        two_endpoints(&["small"], &["mock-1", "meta-llama/Llama-3"]).await;
     for (name, whole) in [
         ("mock-1", "other/mock-1"),
         ("meta-llama/Llama-3", "other/meta-llama/Llama-3"),
