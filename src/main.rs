@@ -1,6 +1,6 @@
 //! The `parlor` binary: reads the command line, starts the server, says what went wrong.
 
-use std::{io::IsTerminal, net::SocketAddr, path::PathBuf, process::ExitCode};
+use std::{io::IsTerminal, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 use parlor::{
@@ -31,9 +31,9 @@ struct Cli {
 enum Command {
     /// Start Parlor and print the address to open.
     Serve {
-        /// The address to listen on, loopback only [default: 127.0.0.1:8080]. Port 0 takes any free one.
+        /// The address to listen on, such as localhost:7387; loopback only [default: 127.0.0.1:7387]. Port 0 takes any free one.
         #[arg(long)]
-        addr: Option<SocketAddr>,
+        addr: Option<String>,
         /// The folder for all data [default: data].
         #[arg(long)]
         data: Option<PathBuf>,
@@ -109,8 +109,8 @@ async fn serve(overrides: Overrides) -> Result<(), Box<dyn std::error::Error>> {
     // Before the data is touched: a second Parlor at the same address must leave it alone.
     let listener = TcpListener::bind(addr).await.map_err(|error| {
         format!(
-            "the address {addr} can't be used: {error}. Choose another one with --addr, such as --addr 127.0.0.1:0 (llama.cpp's \
-             server takes port 8080 too, unless told otherwise)"
+            "the address {addr} can't be used: {error}. Choose another one with --addr, such as --addr 127.0.0.1:0 for any free \
+             port"
         )
     })?;
     let server = Server::open(settings)

@@ -220,6 +220,18 @@ async fn trim(app: AppState) {
     }
 }
 
+/// The variables that an endpoint's key is read from, as hints say it.
+fn key_source(endpoint: &settings::Endpoint) -> String {
+    let headers = endpoint.headers_env.values().map(String::as_str);
+    let variables: Vec<&str> = endpoint
+        .api_key_env
+        .as_deref()
+        .into_iter()
+        .chain(headers)
+        .collect();
+    variables.join(" and ")
+}
+
 /// The endpoints as the settings name them, and where to look if they name none.
 fn models_config(settings: &Settings, secrets: &Arc<Secrets>) -> ModelsConfig {
     let max_frame = settings.limits.model_event_bytes;
@@ -231,12 +243,13 @@ fn models_config(settings: &Settings, secrets: &Arc<Secrets>) -> ModelsConfig {
                 .api_key
                 .as_ref()
                 .map(|key| SecretString::from(key.0.as_str())),
-            api_key_source: endpoint.api_key_env.clone().unwrap_or_default(),
+            api_key_source: key_source(endpoint),
             base_url_source: if from_environment {
                 "OPENAI_BASE_URL".into()
             } else {
                 format!("base_url of “{}” in the settings file", endpoint.name)
             },
+            models: endpoint.models.clone(),
             headers: endpoint
                 .headers
                 .iter()

@@ -128,7 +128,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await button(chat).click();
       await expect(fact(chat, 'Model')).toBeVisible();
       await expectAccessible(page);
-      for (const title of ['System prompt', 'Messages', 'Tools', 'Raw response', 'Timeline']) {
+      for (const title of ['System prompt', 'Messages', 'Context', 'Tools', 'Raw response', 'Timeline']) {
         await unfold(chat, title);
       }
       await expectAccessible(page);

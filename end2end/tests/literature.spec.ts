@@ -176,7 +176,7 @@ test('a query that the assistant suggests is accepted into the box, and a button
 }) => {
   await upstream.script({
     when: { user_contains: 'better query' },
-    steps: [{ text: 'Try this.\nQUERY_SUGGESTION: {"query": "tides[ti] AND moon", "explanation": "It is narrower."}\n' }],
+    steps: [{ text: 'Try this.\nQUERY_SUGGESTION: {"query": "tides[ti] AND moon", "explanation": "It is *narrower*."}\n' }],
   });
   await upstream.script({
     when: { user_contains: 'read first' },
@@ -186,8 +186,13 @@ test('a query that the assistant suggests is accepted into the box, and a button
   await literature.search('tides');
   await literature.ask('Suggest a better query');
   const panel = page.locator('#panel');
-  await expect(panel.getByText('tides[ti] AND moon')).toBeVisible();
-  await expectAccessible(page);
+  await expect(panel.locator('pre')).toHaveText('tides[ti] AND moon');
+  await expect(panel.locator('em')).toHaveText('narrower');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expectAccessible(page);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
   await screenshots(page, 'literature-suggestion');
   await panel.getByRole('button', { name: 'Accept' }).click();
   await expect(panel).toHaveCount(0);

@@ -15,6 +15,9 @@ pub const REMEMBERED: usize = 64 << 10;
 /// After so many bytes the text is looked at again, whatever pieces it comes in.
 const INTERVAL: usize = 512;
 
+/// Or after this part of what is remembered, if that is more: a look costs as much as it is long, so each byte costs the same.
+const INTERVAL_PART: usize = 16;
+
 /// The longest passage, in bytes.
 const MAX_PASSAGE: usize = 4096;
 
@@ -59,7 +62,7 @@ impl Repeats {
             self.fences.push(now);
             self.until_next -= now.len();
             if self.until_next == 0 {
-                self.until_next = INTERVAL;
+                self.until_next = INTERVAL.max(self.text.len().min(REMEMBERED) / INTERVAL_PART);
                 if self.text.len() > 2 * REMEMBERED {
                     self.text.drain(..self.text.len() - REMEMBERED);
                 }

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use super::{tests::terms, *};
-use crate::protocol::{Json, Node, RunStatus, ToolCall, ToolStatus};
+use crate::{
+    pages::actions::EVERYWHERE,
+    protocol::{Json, Node, RunStatus, ToolCall, ToolStatus},
+};
 use control::Marker;
 use fuzzing::properties;
 use proptest::prelude::*;
@@ -68,7 +71,7 @@ impl Workshop for Tables {
     }
 
     fn performs(&self, action: &str) -> bool {
-        action == "new_chat"
+        EVERYWHERE.iter().any(|performed| performed.name == action)
     }
 
     fn has_been_given(&self, url: &str) -> bool {
@@ -110,7 +113,7 @@ fn what_is_suggested_is_no_text() {
     let deltas = [
         "Shall I?\n\nSUGGESTED_VAL",
         "UES: [{\"label\": \"Yes\", \"value\": \"Yes, please\"}]\n",
-        "SUGGESTED_ACTIONS: [{\"label\": \"New\", \"action\": \"new_chat\", \"handler\": \"client\"}]",
+        "SUGGESTED_ACTIONS: [{\"label\": \"New\", \"action\": \"new_conversation\", \"handler\": \"client\"}]",
     ];
     let answer = answered(AssistantMessage::started("x/m"), &deltas, FINISHED);
     assert_eq!(
@@ -118,13 +121,13 @@ fn what_is_suggested_is_no_text() {
         ("Shall I?", RunStatus::Complete)
     );
     assert_eq!(answer.suggested_values[0].value, "Yes, please");
-    assert_eq!(answer.suggested_actions[0].action, "new_chat");
+    assert_eq!(answer.suggested_actions[0].action, "new_conversation");
 }
 
 #[test]
 fn only_actions_that_somebody_does_are_suggested() {
     let actions = r#"SUGGESTED_ACTIONS: [
-        {"label": "New", "action": "new_chat", "handler": "client"},
+        {"label": "New", "action": "new_conversation", "handler": "client"},
         {"label": "Wipe", "action": "format_disk", "handler": "client"},
         {"label": "Any", "action": "format_disk", "handler": "server"}]"#;
     let answer = answered(AssistantMessage::started("x/m"), &["Now?\n", actions], FINISHED);
@@ -243,7 +246,7 @@ fn fragment() -> impl Strategy<Value = &'static str> {
         "TABLE: {",
         "`TABLE: {\"rows\": []}`",
         "\nSUGGESTED_VALUES: [{\"label\": \"Yes\", \"value\": \"yes\"}]\n",
-        "\nSUGGESTED_ACTIONS: [{\"label\": \"New\", \"action\": \"new_chat\", \"handler\": \"client\"}]\n",
+        "\nSUGGESTED_ACTIONS: [{\"label\": \"New\", \"action\": \"new_conversation\", \"handler\": \"client\"}]\n",
         "<!-- METADATA: {\"a\": 1} -->",
     ])
 }

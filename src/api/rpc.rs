@@ -102,14 +102,7 @@ pub async fn delete_conversation(conversation_id: ConversationId) -> Result<(), 
 #[server(prefix = "/rpc", endpoint = "choose_model", protocol = Ask<Json>)]
 pub async fn choose_model(conversation_id: ConversationId, model: String) -> Result<(), ApiError> {
     let caller = crate::http::caller()?;
-    let user_id = caller.user_id;
-    caller
-        .change(crate::storage::Change::ChooseModel {
-            user_id,
-            conversation_id,
-            model,
-        })
-        .await
+    caller.answer(crate::http::choose_model(&caller, conversation_id, &model).await)
 }
 
 /// Has a conversation's model asked in another way from now on.

@@ -7,10 +7,19 @@ use crate::{
     settings::Price,
 };
 
-/// What so many tokens of a model cost: what its server says, else what the settings say, else nobody knows.
-pub fn cost_of(usage: &Usage, model: &str, prices: &BTreeMap<String, Price>) -> Option<Cost> {
+/// The cost of a call of a model: what its server says, else what the settings say, else unknown. The settings name models as
+/// everybody may; `is_named` says whether a name means this one.
+pub fn cost_of(
+    usage: &Usage,
+    model: &str,
+    prices: &BTreeMap<String, Price>,
+    is_named: impl Fn(&str) -> bool,
+) -> Option<Cost> {
     usage.cost.or_else(|| {
-        let price = prices.get(model)?;
+        let price = prices.get(model).or_else(|| {
+            let mut others = prices.iter();
+            others.find(|(name, _)| is_named(name)).map(|(_, price)| price)
+        })?;
         let millions = |tokens: u64| tokens as f64 / 1e6;
         Cost::from_dollars(
             millions(usage.input_tokens) * price.input + millions(usage.output_tokens) * price.output,
@@ -28,16 +37,24 @@ mod tests {
             input: 2.5,
             output: 10.0,
         };
-        let prices = BTreeMap::from([("x/priced".to_owned(), price)]);
+        let bare = Price {
+            input: 1000.0,
+            output: 1000.0,
+        };
+        let prices = BTreeMap::from([("x/priced".to_owned(), price), ("bare".to_owned(), bare)]);
         let mut usage = Usage {
             input_tokens: 1000,
             output_tokens: 100,
             cost: None,
         };
-        assert_eq!(cost_of(&usage, "x/priced", &prices), Some(Cost(3_500_000)));
-        assert_eq!(cost_of(&usage, "x/other", &prices), None);
+        let cost = |usage: &Usage, model: &str| {
+            cost_of(usage, model, &prices, |name| name == "bare" && model == "x/bare")
+        };
+        assert_eq!(cost(&usage, "x/priced"), Some(Cost(3_500_000)));
+        assert_eq!(cost(&usage, "x/other"), None);
+        assert_eq!(cost(&usage, "x/bare"), Some(Cost(1_100_000_000)));
         usage.cost = Cost::from_dollars(0.25);
-        assert_eq!(cost_of(&usage, "x/priced", &prices), Some(Cost(250_000_000)));
+        assert_eq!(cost(&usage, "x/priced"), Some(Cost(250_000_000)));
     }
 
     #[test]

@@ -5,11 +5,9 @@ use serde_json::{Map, Value};
 
 use super::record::{Failure, Purpose, Raw, Request, Response, TimelineEntry, Tokens, hide_in};
 use crate::{
-    protocol::{
-        AssistantMessage, ConversationId, Json, Message, MessageId, PageContext, RunStatus, Timestamp,
-    },
+    protocol::{AssistantMessage, ConversationId, Json, Message, MessageId, RunStatus, Timestamp},
     providers::Cost,
-    storage::{RecordedCall, StorageError},
+    storage::{Looking, RecordedCall, StorageError},
 };
 
 /// How an answer was made.
@@ -29,8 +27,10 @@ pub struct Diagnostics {
     pub system_prompt: String,
     /// What the last call sent, the system prompt aside.
     pub messages: Vec<Value>,
-    /// What the person was looking at when they asked.
+    /// What the person was looking at when they asked, by ids.
     pub context: Option<Value>,
+    /// What the model was told of that.
+    pub context_text: Option<String>,
     /// What the model said in all calls for the answer, before anything was taken out of it.
     pub raw_llm_response: String,
     /// The address that the model is served at.
@@ -104,14 +104,11 @@ impl Diagnostics {
     /// # Errors
     ///
     /// If that can't be written as JSON.
-    pub fn with_context(
-        mut self,
-        context: &PageContext,
-        secrets: &crate::secrets::Secrets,
-    ) -> Result<Self, StorageError> {
-        let mut context = serde_json::to_value(context)?;
+    pub fn with_context(mut self, looking: &Looking, secrets: &crate::secrets::Secrets) -> Result<Self, StorageError> {
+        let mut context = serde_json::to_value(&looking.context)?;
         hide_in(&mut context, secrets);
         self.context = Some(context);
+        self.context_text = Some(secrets.hide(&looking.text));
         Ok(self)
     }
 }
@@ -173,6 +170,7 @@ fn put_together(
         system_prompt,
         messages,
         context: None,
+        context_text: None,
         raw_llm_response: raw(&calls),
         address,
         parameters,

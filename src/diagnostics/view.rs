@@ -98,6 +98,7 @@ fn sections(of: &Diagnostics) -> Vec<Section> {
             lines: false,
             blocks: of.messages.iter().map(message).collect(),
         },
+        context(of),
         Section {
             title: "Tools".into(),
             count: counted(of.tools.len(), "tool"),
@@ -117,6 +118,25 @@ fn sections(of: &Diagnostics) -> Vec<Section> {
             blocks: timeline(&of.timeline),
         },
     ]
+}
+
+/// What was open on the page: as the request named it, and as the model was told of it.
+fn context(of: &Diagnostics) -> Section {
+    let page = |context: &Value| context["current_page"].as_str().unwrap_or_default().to_owned();
+    let mut blocks: Vec<Block> = Vec::new();
+    blocks.extend(
+        of.context
+            .as_ref()
+            .map(|context| block("what was open", pretty(context))),
+    );
+    let told = of.context_text.as_ref().filter(|text| !text.is_empty());
+    blocks.extend(told.map(|text| block("what the model was told", text)));
+    Section {
+        title: "Context".into(),
+        count: of.context.as_ref().map_or("nothing was open".into(), page),
+        lines: false,
+        blocks,
+    }
 }
 
 fn counted(count: usize, what: &str) -> String {

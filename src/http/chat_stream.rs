@@ -20,6 +20,7 @@ use super::{
     caller::{fingerprint, not_found},
     event_stream::{self, Projection},
     interaction::HowSaid,
+    marks::{AddedEvent, Frame, Marks},
     parameters::ParametersBody,
     payload::{Answer, LastEvent},
     problem::{self, Problem, bad_request},
@@ -28,7 +29,7 @@ use super::{
 use crate::{
     hub::{Follower, Topic},
     protocol::{
-        ConversationId, IntentId, MessageId, PageContext, Position,
+        ConversationId, Event, EventBody, IntentId, MessageId, PageContext, Position,
         intent::{Continue, Regenerate, SendMessage, Started},
     },
     storage::{LoggedEvent, RunKey, StoredRun},
@@ -43,7 +44,7 @@ pub struct ChatRequest {
     message: String,
     /// Goes on with this conversation, or makes it; without it, a new one is made.
     conversation_id: Option<ConversationId>,
-    /// The model to answer, as `endpoint/model`.
+    /// The name of the model to answer.
     model: Option<String>,
     /// Tools that have to be used before the answer, by their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -202,16 +203,20 @@ async fn stream(
         // An EventSource that comes back after the end: by its standard, this tells it to stay away.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
+    // What the reader has seen is read again, for the marks that are to come.
+    let begin = Position(first_position.0.saturating_sub(1)).min(after);
     let follower = Follower::new(
         app.hub.clone(),
         app.storage.clone(),
         Topic::Run(user_id, run),
-        after,
+        begin,
     );
     let (app, access) = (app.clone(), access.clone());
     let one_run = OneRun {
         caller,
         run: key,
+        after,
+        marks: Marks::default(),
         diagnostics,
     };
     Ok(event_stream::respond(follower, &app, access, one_run))
@@ -232,6 +237,9 @@ pub(super) fn intent_id(headers: &HeaderMap) -> Result<IntentId, Problem> {
 struct OneRun {
     caller: Caller,
     run: RunKey,
+    /// The position of the last event that the reader has seen.
+    after: Position,
+    marks: Marks,
     /// How it was made, too.
     diagnostics: bool,
 }
@@ -246,7 +254,58 @@ impl OneRun {
 }
 
 impl Projection for OneRun {
-    async fn frame(&mut self, logged: &LoggedEvent) -> (String, bool) {
+    async fn frames(&mut self, logged: &LoggedEvent) -> (Vec<String>, bool) {
+        let frames = self.marked(logged).await;
+        if logged.event.position <= self.after {
+            return (Vec::new(), false);
+        }
+        let mut is_last = false;
+        let mut data = Vec::with_capacity(frames.len());
+        for frame in frames {
+            data.push(match frame {
+                Frame::Logged => {
+                    let (json, last) = self.logged(logged).await;
+                    is_last = last;
+                    json
+                }
+                Frame::Delta { offset, text } => delta(&logged.event, offset, text),
+                Frame::Added(addition) => json(&AddedEvent::with(&logged.event, &addition)),
+            });
+        }
+        (data, is_last)
+    }
+
+    async fn is_over(&mut self) -> bool {
+        // A conversation that is deleted takes its runs with it: nothing more will come.
+        matches!(
+            self.caller
+                .app
+                .storage
+                .run(self.run.user_id, self.run.message_id)
+                .await,
+            Ok(None)
+        )
+    }
+}
+
+impl OneRun {
+    /// The frames of an event, with what is added to it.
+    async fn marked(&mut self, logged: &LoggedEvent) -> Vec<Frame> {
+        let body = &logged.event.body;
+        if self.marks.is_behind(body) {
+            let storage = &self.caller.app.storage;
+            let found = storage.message(self.run.user_id, self.run.message_id).await;
+            if let Ok(Some((_, message))) = found
+                && let Some(answer) = message.assistant()
+            {
+                self.marks.catch_up(answer, body);
+            }
+        }
+        self.marks.frames(body)
+    }
+
+    /// An event as it was logged, with the answer if it is the last one.
+    async fn logged(&self, logged: &LoggedEvent) -> (String, bool) {
         if logged.event.body.terminal_status().is_none() || self.goes_on_after(logged).await {
             return (logged.json.clone(), false);
         }
@@ -267,16 +326,23 @@ impl Projection for OneRun {
         };
         (with_payload.await.unwrap_or_else(|| logged.json.clone()), true)
     }
+}
 
-    async fn is_over(&mut self) -> bool {
-        // A conversation that is deleted takes its runs with it: nothing more will come.
-        matches!(
-            self.caller
-                .app
-                .storage
-                .run(self.run.user_id, self.run.message_id)
-                .await,
-            Ok(None)
-        )
+/// A part of a text's event.
+fn delta(event: &Event, offset: usize, text: String) -> String {
+    let mut event = event.clone();
+    if let EventBody::TextDelta {
+        offset: old_offset,
+        text: old_text,
+        ..
+    } = &mut event.body
+    {
+        (*old_offset, *old_text) = (offset, text);
     }
+    json(&event)
+}
+
+/// Nothing that is written here can fail to be JSON.
+fn json(event: &impl Serialize) -> String {
+    serde_json::to_string(event).unwrap_or_default()
 }

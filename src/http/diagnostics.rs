@@ -43,7 +43,7 @@ pub async fn of(caller: &Caller, message_id: MessageId) -> Result<Diagnostics, A
     Ok(match looking {
         Some(looking) => {
             let secrets = crate::secrets::Secrets::of(&caller.app.settings);
-            diagnostics.with_context(&looking.context, &secrets)?
+            diagnostics.with_context(&looking, &secrets)?
         }
         None => diagnostics,
     })

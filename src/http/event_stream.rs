@@ -76,8 +76,8 @@ pub fn position(query: &HashMap<String, String>, headers: &HeaderMap) -> Result<
 
 /// How events of a log become frames.
 pub trait Projection: Send + 'static {
-    /// The frame's data for an event, and whether it is the stream's last.
-    fn frame(&mut self, logged: &LoggedEvent) -> impl Future<Output = (String, bool)> + Send;
+    /// The data of an event's frames, and whether it is the stream's last event.
+    fn frames(&mut self, logged: &LoggedEvent) -> impl Future<Output = (Vec<String>, bool)> + Send;
 
     /// Asked with each heartbeat: whether there is any more to come.
     fn is_over(&mut self) -> impl Future<Output = bool> + Send;
@@ -87,8 +87,8 @@ pub trait Projection: Send + 'static {
 struct AsLogged;
 
 impl Projection for AsLogged {
-    async fn frame(&mut self, logged: &LoggedEvent) -> (String, bool) {
-        (logged.json.clone(), false)
+    async fn frames(&mut self, logged: &LoggedEvent) -> (Vec<String>, bool) {
+        (vec![logged.json.clone()], false)
     }
 
     async fn is_over(&mut self) -> bool {
@@ -145,7 +145,17 @@ pub fn respond(
 }
 
 impl<P: Projection> Streaming<P> {
+    /// Nothing at the end. An event may become no frame at all.
     async fn next_chunk(&mut self) -> Option<String> {
+        loop {
+            let chunk = self.chunk().await?;
+            if !chunk.is_empty() {
+                return Some(chunk);
+            }
+        }
+    }
+
+    async fn chunk(&mut self) -> Option<String> {
         if self.over {
             return None;
         }
@@ -177,8 +187,10 @@ impl<P: Projection> Streaming<P> {
         let mut chunk = String::new();
         let mut next = Some(first);
         while let Some(logged) = next {
-            let (data, over) = self.projection.frame(&logged).await;
-            chunk += &sse::encode(Some(logged.event.position.0), None, &data);
+            let (frames, over) = self.projection.frames(&logged).await;
+            for data in frames {
+                chunk += &sse::encode(Some(logged.event.position.0), None, &data);
+            }
             self.over = over;
             next = if over || chunk.len() > CHUNK {
                 None

@@ -77,10 +77,11 @@ pub async fn models(Caller { app, .. }: Caller) -> Json<ModelList> {
     Json(list(&app).await)
 }
 
-/// The models that can be chosen now, and whether they can search the web.
+/// The models that can be chosen now, whether they can search the web, and which servers of models and tools can't be used.
 pub async fn list(app: &AppState) -> ModelList {
     let mut list = app.models.list().await;
     list.can_search = app.runs.offers(WEB_SEARCH);
+    list.problems.extend(app.runs.tool_problems());
     list
 }
 

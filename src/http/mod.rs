@@ -35,6 +35,7 @@ mod event_stream;
 mod form;
 mod interaction;
 mod literature;
+mod marks;
 mod messages;
 pub mod openapi;
 mod origin;
@@ -60,7 +61,7 @@ pub use self::{
     panel::{judge as judge_payload, view as panel_view},
     parameters::set as set_parameters,
     tokens::Tokens,
-    turns::{regenerate, send},
+    turns::{choose_model, regenerate, send},
 };
 
 /// What every handler can reach. Clones share everything.

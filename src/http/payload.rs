@@ -5,7 +5,10 @@
 
 use serde::Serialize;
 
-use super::{Caller, diagnostics};
+use super::{
+    Caller, diagnostics,
+    marks::{ESCAPED, MARK, SEPARATOR, mark},
+};
 use crate::{
     api::ApiError,
     diagnostics::Diagnostics,
@@ -15,13 +18,6 @@ use crate::{
         SuggestedValue, ToolCall, ToolStatus,
     },
 };
-
-/// What a mark begins with.
-const MARK: &str = "[[tool:";
-
-/// The same in the text itself, with a backslash that Markdown, but for its code, takes away again. Between the brackets: before
-/// them, another backslash of the model's would escape ours.
-const ESCAPED: &str = "[\\[tool:";
 
 /// A run's last event, with its payload.
 #[derive(Serialize)]
@@ -137,14 +133,14 @@ fn made(answer: &AssistantMessage) -> Option<&PayloadRef> {
 }
 
 /// All text, with `[[tool:N]]` where call N was made.
-fn text(answer: &AssistantMessage) -> String {
+pub(super) fn text(answer: &AssistantMessage) -> String {
     let pieces = answer.pieces().into_iter();
     let texts = pieces.filter_map(|piece| match piece.kind {
         PieceKind::Thinking | PieceKind::Payload(_) => None,
         PieceKind::Text => Some(piece.texts.concat().replace(MARK, ESCAPED)),
-        PieceKind::Tool(call) => Some(format!("{MARK}{}]]", call.index)),
+        PieceKind::Tool(call) => Some(mark(call.index)),
     });
-    texts.collect::<Vec<_>>().join("\n\n")
+    texts.collect::<Vec<_>>().join(SEPARATOR)
 }
 
 fn tool(call: &ToolCall) -> Tool {
@@ -180,7 +176,7 @@ mod tests {
         answer.nodes.push(Node {
             parts: vec![Part::Text { text: said }],
         });
-        assert_eq!(text(&answer), r"See [\[tool:0]] and \[\[tool:0]] and [[tool]].");
+        assert_eq!(text(&answer), r"See [[tool\:0]] and \[[tool\:0]] and [[tool]].");
     }
 
     fn payload(id: &str) -> PayloadRef {

@@ -4,10 +4,11 @@ use super::Caller;
 use crate::{
     api::{ApiError, ErrorCode},
     protocol::{
-        IntentId,
+        ConversationId, IntentId,
         intent::{Regenerate, SendMessage, Started},
     },
     providers::UnknownModel,
+    storage::Change,
     tools::plain::shortened,
 };
 
@@ -18,8 +19,12 @@ const MOST_NAMED: usize = 20;
 const LONGEST: usize = 200;
 
 /// Saves a message and starts its run.
-pub async fn send(caller: &Caller, intent: SendMessage, fingerprint: String) -> Result<Started, ApiError> {
-    check_model(caller, intent.model.as_deref(), intent.intent_id).await?;
+pub async fn send(
+    caller: &Caller,
+    mut intent: SendMessage,
+    fingerprint: String,
+) -> Result<Started, ApiError> {
+    intent.model = model(caller, intent.model, intent.intent_id).await?;
     let runs = &caller.app.runs;
     Ok(runs.send(caller.user_id, intent, fingerprint).await?)
 }
@@ -27,31 +32,58 @@ pub async fn send(caller: &Caller, intent: SendMessage, fingerprint: String) -> 
 /// Answers once more what an answer answers.
 pub async fn regenerate(
     caller: &Caller,
-    intent: Regenerate,
+    mut intent: Regenerate,
     fingerprint: String,
 ) -> Result<Started, ApiError> {
-    check_model(caller, intent.model.as_deref(), intent.intent_id).await?;
+    intent.model = model(caller, intent.model, intent.intent_id).await?;
     let runs = &caller.app.runs;
     Ok(runs.regenerate(caller.user_id, intent, fingerprint).await?)
 }
 
-/// A model that can't be there is refused before anything is stored. Whether one that can is there, its endpoint says to the run.
-async fn check_model(caller: &Caller, model: Option<&str>, intent_id: IntentId) -> Result<(), ApiError> {
-    let Some(model) = model.filter(|model| !model.is_empty()) else {
-        return Ok(());
+/// Has a conversation answered by another model from now on.
+pub async fn choose_model(
+    caller: &Caller,
+    conversation_id: ConversationId,
+    name: &str,
+) -> Result<(), ApiError> {
+    let model = caller
+        .app
+        .models
+        .find(name)
+        .await
+        .map_err(|none| refused(&none))?;
+    let user_id = caller.user_id;
+    let change = Change::ChooseModel {
+        user_id,
+        conversation_id,
+        model,
     };
-    let Err(unknown) = caller.app.models.check(model).await else {
-        return Ok(());
+    caller.app.journal.submit(change).await?;
+    Ok(())
+}
+
+/// The whole name of the model that an intent names. A name that means none is refused before anything is stored.
+async fn model(
+    caller: &Caller,
+    name: Option<String>,
+    intent_id: IntentId,
+) -> Result<Option<String>, ApiError> {
+    let Some(name) = name.filter(|name| !name.is_empty()) else {
+        return Ok(None);
+    };
+    let unknown = match caller.app.models.find(&name).await {
+        Ok(model) => return Ok(Some(model)),
+        Err(unknown) => unknown,
     };
     // It may have gone since: the same intent again is no reason to look for it.
     match caller.app.storage.intent(caller.user_id, intent_id).await? {
-        Some(_) => Ok(()),
+        Some(_) => Ok(Some(name)),
         None => Err(refused(&unknown)),
     }
 }
 
 fn refused(unknown: &UnknownModel) -> ApiError {
-    let UnknownModel { why, models } = unknown;
+    let UnknownModel { why, models, hint } = unknown;
     let named = models[..models.len().min(MOST_NAMED)].join(", ");
     let others = match (models.len(), models.len().saturating_sub(MOST_NAMED)) {
         (0, _) => "GET /api/models says which there are.".to_owned(),
@@ -63,7 +95,7 @@ fn refused(unknown: &UnknownModel) -> ApiError {
     let why = shortened(why.clone(), LONGEST);
     ApiError::new(
         ErrorCode::UnknownModel,
-        format!("{why} Nothing was changed. {others}"),
+        format!("{why} Nothing was changed. {others} {hint}").trim_end(),
     )
 }
 
@@ -76,7 +108,8 @@ mod tests {
         let said = |count: usize| {
             let models = (0..count).map(|number| format!("x/{number}")).collect();
             let why = "It is not there.".into();
-            refused(&UnknownModel { why, models }).message
+            let hint = String::new();
+            refused(&UnknownModel { why, models, hint }).message
         };
         let begin = "It is not there. Nothing was changed.";
         assert_eq!(said(0), format!("{begin} GET /api/models says which there are."));

@@ -16,7 +16,11 @@ pub const OPEN_ARTICLE: ClientAction = ClientAction {
 };
 
 /// What every page does: nothing that could not be undone.
-pub const EVERYWHERE: [&ClientAction; 3] = [
+pub const EVERYWHERE: [&ClientAction; 4] = [
+    &ClientAction {
+        name: "close_chat",
+        data: "",
+    },
     &ClientAction {
         name: "new_conversation",
         data: "",
@@ -46,4 +50,23 @@ pub fn instructions(actions: &[&ClientAction]) -> String {
         })
         .collect();
     format!("{HOW} {}.", known.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_action_is_one() {
+        let docs = include_str!("../../docs/tools.md");
+        let named: Vec<&str> = docs
+            .split("\"action\": \"")
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next())
+            .collect();
+        assert!(!named.is_empty());
+        for name in named {
+            assert!(EVERYWHERE.iter().any(|action| action.name == name), "{name}");
+        }
+    }
 }

@@ -16,6 +16,7 @@ mod manifest;
 pub mod payload_config;
 mod prompt;
 mod registry;
+mod tool_servers;
 
 pub use self::{
     config::{Here, Page, Scope, Subtab, Tab},

@@ -8,6 +8,8 @@
 //! What rarely changes stands first, so that a model server that remembers the beginning of a prompt can use it again. A
 //! section that has nothing to say is left out.
 
+use std::sync::Arc;
+
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::{
@@ -15,11 +17,13 @@ use super::{
     actions::{self, ClientAction},
     manifest::manifest,
     payload_config::{self, PayloadConfig},
+    tool_servers::tool_servers,
 };
 use crate::{
     agent::control::neutral,
     protocol::{self, Judged, PayloadRef},
     storage::Looking,
+    tools::Guidance,
 };
 
 /// What is known when a run begins.
@@ -37,6 +41,8 @@ pub struct Known<'a> {
     /// Whether any tools are offered, and any that find what an answer should name.
     pub has_tools: bool,
     pub finds_sources: bool,
+    /// What the servers of these tools say about using them.
+    pub servers: &'a [Arc<Guidance>],
     /// What the model may write for the panel.
     pub written: &'a [&'static PayloadConfig],
     /// What the page does when the person presses a button.
@@ -79,6 +85,8 @@ struct Section {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Occasion {
     Always,
+    /// To a model that can use the tools.
+    WithTools,
     /// Only in short prompts.
     Short,
     /// Only in full ones.
@@ -105,7 +113,7 @@ const ONLY_DATA: &str =
 
 impl Prompt {
     pub fn new(page: &Page, known: &Known<'_>) -> Self {
-        use Occasion::{Always, Full, FullWithTools, Short, ShortWithTools};
+        use Occasion::{Always, Full, FullWithTools, Short, ShortWithTools, WithTools};
         let theirs = |text: String| neutral(&text).into_owned();
         let mut sections = Vec::new();
         let mut add = |heading, occasion, text: String| {
@@ -154,6 +162,7 @@ impl Prompt {
             theirs(instructions(known.instructions, for_this)),
         );
         add("Guidelines", Full, GUIDELINES.to_owned());
+        add("Servers of tools", WithTools, tool_servers(known.servers));
         Self(sections)
     }
 
@@ -180,6 +189,7 @@ impl Occasion {
     fn is_for(self, listener: Listener) -> bool {
         match self {
             Self::Always => true,
+            Self::WithTools => listener.takes_tools,
             Self::Short => listener.is_short,
             Self::Full => !listener.is_short,
             Self::FullWithTools => !listener.is_short && listener.takes_tools,

@@ -1,4 +1,4 @@
-//! `article_list`: `{query, total, articles: [article]}`, and `article`:
+//! `pubmed_search_results`: `{query, total, articles: [article]}`, and `pubmed_article`:
 //! `{pmid, title, authors: [], journal, date, doi, abstract?}`.
 
 use serde::Deserialize;

@@ -157,7 +157,7 @@ mod tests {
     fn whatever_does_not_fit_or_is_of_another_type_is_json() {
         for (kind, data) in [
             ("table", json!({"rows": 1})),
-            ("article", json!({"title": "T"})),
+            ("pubmed_article", json!({"title": "T"})),
             ("chart", json!(null)),
         ] {
             let file = of(kind, &data);

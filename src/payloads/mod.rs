@@ -27,13 +27,13 @@ type Read = fn(&Value) -> Option<PanelBody>;
 
 /// The types that are known.
 const TYPES: [(&str, Read); 7] = [
-    ("article", articles::article),
-    ("article_list", articles::list),
     ("chart", chart::read),
+    ("pubmed_article", articles::article),
+    ("pubmed_search_results", articles::list),
     ("query_suggestion", query::read),
     ("table", table::read),
     ("text_document", document::read),
-    ("web_results", results::read),
+    ("web_search_results", results::read),
 ];
 
 /// Whether data can be shown as a type.
@@ -92,9 +92,9 @@ mod tests {
     /// Data that fit each type.
     fn fitting() -> [(&'static str, Value); 7] {
         [
-            ("article", json!({"title": "T"})),
+            ("pubmed_article", json!({"title": "T"})),
             (
-                "article_list",
+                "pubmed_search_results",
                 json!({"query": "q", "articles": [{"title": "T"}]}),
             ),
             (
@@ -108,7 +108,7 @@ mod tests {
                 json!({"versions": [{"text": "a"}, {"text": "b"}]}),
             ),
             (
-                "web_results",
+                "web_search_results",
                 json!({"query": "q", "results": [{"title": "T", "url": "https://a.b/"}]}),
             ),
         ]
@@ -195,11 +195,11 @@ mod tests {
         let many = 80_000;
         let hostile = [
             (
-                "article_list",
+                "pubmed_search_results",
                 json!({"query": "", "articles": vec![json!({"title": ""}); many]}),
             ),
             (
-                "web_results",
+                "web_search_results",
                 json!({"query": "", "results": vec![json!({"title": "", "url": ""}); many / 2]}),
             ),
             (

@@ -1,4 +1,4 @@
-//! `web_results`: `{query, results: [{title, url, snippet}]}`.
+//! `web_search_results`: `{query, results: [{title, url, snippet}]}`.
 
 use serde::Deserialize;
 use serde_json::Value;

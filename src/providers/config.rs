@@ -38,7 +38,7 @@ pub struct EndpointConfig {
     pub context_window: Option<usize>,
     /// The same for single models, by their names there.
     pub context_windows: BTreeMap<String, usize>,
-    /// Whether it answers for no other models than it lists.
+    /// Whether models that it does not list are refused before it is asked.
     pub lists_all_models: bool,
     /// What of the settings must not be quoted, even if this server says it: another one's key may have got there.
     pub secrets: Arc<Secrets>,
@@ -67,7 +67,7 @@ impl EndpointConfig {
             models: Vec::new(),
             context_window: None,
             context_windows: BTreeMap::new(),
-            lists_all_models: false,
+            lists_all_models: true,
             secrets: Arc::default(),
             dialect: Dialect::default(),
             prompt: PromptLength::default(),

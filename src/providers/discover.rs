@@ -13,7 +13,7 @@ use crate::outgoing::is_loopback;
 /// How long a candidate may take to list its models. It is on this machine.
 pub const PATIENCE: Duration = Duration::from_millis(300);
 
-/// The candidates without Parlor itself: llama.cpp's usual port is Parlor's too, and asking oneself for
+/// The candidates without Parlor itself, which may have been told to listen where a model server usually does: asking oneself for
 /// models while one makes the list of models would never end.
 pub fn without_self(candidates: Vec<EndpointConfig>, own: Option<SocketAddr>) -> Vec<EndpointConfig> {
     let is_self = |candidate: &EndpointConfig| {

@@ -6,6 +6,7 @@
 
 mod config;
 pub mod discover;
+mod naming;
 pub mod openai;
 mod registry;
 mod think;
@@ -272,14 +273,23 @@ pub struct Sent {
 /// The events of one call. Dropping it ends the call.
 pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelEvent, ModelError>> + Send>>;
 
+/// The models that an endpoint lists.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListedModels {
+    /// Those that a person can choose, the one to choose first at the front.
+    pub offered: Vec<ModelInfo>,
+    /// The names there of all of them, also of those that are not offered.
+    pub ids: Vec<String>,
+}
+
 /// One place where models are served.
 #[async_trait::async_trait]
 pub trait Endpoint: fmt::Debug + Send + Sync {
     /// The name in the settings: the first half of a model's id.
     fn name(&self) -> &str;
 
-    /// The models served there now, the one to choose first at the front; soon, or an error.
-    async fn models(&self) -> Result<Vec<ModelInfo>, ModelError>;
+    /// The models served there now; soon, or an error.
+    async fn models(&self) -> Result<ListedModels, ModelError>;
 
     /// How many tokens a model can take, as far as that can be found out; soon. It is asked anew each time. Whether the model takes
     /// tools is found out along with it, and is part of its [`manners`](Self::manners) from then on.

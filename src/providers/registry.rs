@@ -1,5 +1,7 @@
 //! All endpoints there are: which models they offer, and which endpoint a model's id means.
 
+mod names;
+
 use std::{
     collections::{HashMap, HashSet},
     net::SocketAddr,
@@ -10,16 +12,14 @@ use std::{
 use tokio::time::Instant;
 
 use super::{
-    Endpoint, EndpointConfig, ModelError, ModelErrorKind, ModelRequest, ModelStream, discover,
+    Endpoint, EndpointConfig, ListedModels, ModelError, ModelErrorKind, ModelRequest, ModelStream, discover,
+    naming::Meaning,
     openai::OpenAi,
     tour::{self, Tour},
     windows::Windows,
 };
 use crate::{
-    protocol::{
-        RunError,
-        chat::{ModelInfo, ModelList},
-    },
+    protocol::{RunError, chat::ModelList},
     settings::PromptLength,
 };
 
@@ -36,7 +36,7 @@ const PATIENCE_WITH_OLD_LIST: Duration = Duration::from_millis(400);
 #[derive(Clone, Debug, Default)]
 pub struct ModelsConfig {
     pub endpoints: Vec<EndpointConfig>,
-    /// What a new conversation starts with, as `endpoint/model`.
+    /// The name of the model that a new conversation starts with.
     pub default_model: Option<String>,
     /// Where to look while there are no `endpoints`.
     pub candidates: Vec<EndpointConfig>,
@@ -72,13 +72,15 @@ struct Place {
     lists_all: bool,
 }
 
-/// Somebody names a model that can't be there.
+/// A name that means no model, or several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownModel {
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub why: String,
-    /// Those that there are, as far as that is known just now.
+    /// The whole names to choose from: those that it may mean, else all that are known just now.
     pub models: Vec<String>,
+    /// What else can be done, in a sentence; may be empty.
+    pub hint: String,
 }
 
 #[derive(Clone, Debug)]
@@ -87,7 +89,7 @@ struct Cached {
     list: ModelList,
     only_tour: bool,
     /// By endpoint, from when it last answered.
-    by_endpoint: HashMap<String, Vec<ModelInfo>>,
+    by_endpoint: HashMap<String, ListedModels>,
     /// The endpoints that answered when this was made.
     answered: HashSet<String>,
 }
@@ -145,34 +147,40 @@ impl Models {
         }
     }
 
-    /// Whether a model can be there that somebody names. One that an endpoint does not list may be there all the same, unless the
-    /// settings say that the endpoint lists all; and so may any of an endpoint that can't list them just now.
+    /// Finds the model that somebody names, and returns its whole name, `endpoint/model`. Every name that comes from outside goes
+    /// through this. An endpoint that can't list its models just now may have any.
     ///
     /// # Errors
     ///
-    /// If it can't be there.
-    pub async fn check(&self, id: &str) -> Result<(), UnknownModel> {
-        let unknown = |why| UnknownModel {
-            why,
-            models: self.0.known_ids(),
-        };
-        let (endpoint, _) = self.resolve(id).map_err(|error| unknown(error.error.message))?;
-        let place = self.0.place(endpoint.name());
-        let is_default = self.0.default_model.as_deref() == Some(id);
-        if !place.is_some_and(|place| place.lists_all) || is_default || self.0.knows(endpoint.name(), id) {
-            return Ok(());
+    /// If the name means no model, or several.
+    pub async fn find(&self, name: &str) -> Result<String, UnknownModel> {
+        if name == tour::MODEL_ID {
+            return Ok(name.to_owned());
+        }
+        let known = self.0.cached();
+        let is_fresh = known.as_ref().is_some_and(Cached::is_fresh);
+        match self.0.meaning_by(name, known.as_ref()) {
+            Meaning::Listed(id) => return Ok(id),
+            Meaning::Possible(id) if is_fresh || !self.0.lists_all(&id) => return Ok(id),
+            _ => {}
         }
         // It may have been added a moment ago. Of an endpoint that is slow it is the list before that counts.
         let inner = self.0.clone();
         let task = tokio::spawn(async move { inner.refresh(Cached::is_new).await });
-        let _ = tokio::time::timeout(PATIENCE_WITH_OLD_LIST, task).await;
-        if !self.0.is_without(endpoint.name(), id) {
-            return Ok(());
+        if known.is_some() {
+            let _ = tokio::time::timeout(PATIENCE_WITH_OLD_LIST, task).await;
+        } else {
+            let _ = task.await;
         }
-        Err(unknown(format!(
-            "The endpoint “{}” has no model “{id}”.",
-            endpoint.name()
-        )))
+        match self.0.meaning(name) {
+            Meaning::Listed(id) | Meaning::Possible(id) => Ok(id),
+            meaning => Err(self.0.unknown(name, meaning)),
+        }
+    }
+
+    /// Whether a name that stands in the settings is that of this model.
+    pub fn is_named(&self, id: &str, name: &str) -> bool {
+        id == name || self.0.meaning(name) == Meaning::Listed(id.to_owned())
     }
 
     /// How many tokens a model can take, if that is known. An empty id means the default model.
@@ -219,50 +227,36 @@ impl Models {
     pub fn resolve(&self, id: &str) -> Result<(Arc<dyn Endpoint>, String), ModelError> {
         let default = id.is_empty().then(|| self.0.default_id()).transpose()?;
         let id = default.as_deref().unwrap_or(id);
-        let name = endpoint_of(id);
-        let model = id.get(name.len() + 1..).unwrap_or_default();
         if id == tour::MODEL_ID {
-            return Ok((self.0.tour.clone(), model.to_owned()));
+            return Ok((self.0.tour.clone(), tour::MODEL.to_owned()));
         }
-        match self.0.place(name) {
-            Some(place) if !model.is_empty() => Ok((place.endpoint.clone(), model.to_owned())),
-            _ => {
-                let misfit = self
-                    .0
-                    .misfits
-                    .iter()
-                    .find(|misfit| misfit.message.contains(&format!("“{name}”")));
-                Err(refused(misfit.cloned().unwrap_or_else(|| RunError {
-                    code: "model_unknown".into(),
-                    message: format!("No endpoint in the settings offers the model “{id}”."),
-                    hint: "Choose another model in the picker at the composer.".into(),
-                })))
+        // Where a stored name leads must not depend on what other endpoints list: its endpoint comes first.
+        if let Some(found) = self.0.split(id) {
+            return Ok(found);
+        }
+        let meaning = self.0.meaning(id);
+        if let Meaning::Listed(id) = &meaning
+            && let Some(found) = self.0.split(id)
+        {
+            return Ok(found);
+        }
+        let name = id.split_once('/').map_or(id, |(name, _)| name);
+        let mut misfits = self.0.misfits.iter();
+        let misfit = misfits.find(|misfit| misfit.message.contains(&format!("“{name}”")));
+        Err(refused(misfit.cloned().unwrap_or_else(|| {
+            let UnknownModel { why, .. } = self.0.unknown(id, meaning);
+            RunError {
+                code: "model_unknown".into(),
+                message: why,
+                hint: "Choose another model in the picker at the composer.".into(),
             }
-        }
+        })))
     }
 }
 
 impl Inner {
     fn place(&self, name: &str) -> Option<&Place> {
         self.places.iter().find(|place| place.endpoint.name() == name)
-    }
-
-    /// The models that were there when that was last asked.
-    fn known_ids(&self) -> Vec<String> {
-        let models = self.cached().map(|cached| cached.list.models);
-        models.into_iter().flatten().map(|model| model.id).collect()
-    }
-
-    /// Whether an endpoint has listed a model, however long ago.
-    fn knows(&self, endpoint: &str, id: &str) -> bool {
-        self.cached().is_some_and(|cached| cached.has(endpoint, id))
-    }
-
-    /// Whether an endpoint has just listed its models, and not this one.
-    fn is_without(&self, endpoint: &str, id: &str) -> bool {
-        self.cached().is_some_and(|cached| {
-            cached.is_fresh() && cached.answered.contains(endpoint) && !cached.has(endpoint, id)
-        })
     }
 
     fn cached(&self) -> Option<Cached> {
@@ -283,7 +277,7 @@ impl Inner {
         list
     }
 
-    async fn ask(&self, mut by_endpoint: HashMap<String, Vec<ModelInfo>>) -> Cached {
+    async fn ask(&self, mut by_endpoint: HashMap<String, ListedModels>) -> Cached {
         let answers = futures::future::join_all(self.places.iter().map(Place::models)).await;
         let mut list = ModelList {
             problems: self.misfits.clone(),
@@ -306,27 +300,35 @@ impl Inner {
                     list.problems.push(error.error);
                 }
             }
-            list.models.extend(
-                by_endpoint
-                    .get(place.endpoint.name())
-                    .into_iter()
-                    .flatten()
-                    .cloned(),
-            );
+            let listed = by_endpoint.get(place.endpoint.name());
+            list.models
+                .extend(listed.into_iter().flat_map(|listed| listed.offered.clone()));
         }
         let only_tour = self.discovers && list.models.is_empty();
         if only_tour {
             list.models.push(tour::info());
         }
-        let first = list.models.first().map(|model| model.id.clone());
-        list.default = self.default_model.clone().or(first);
-        Cached {
+        let mut cached = Cached {
             at: Instant::now(),
             list,
             only_tour,
             by_endpoint,
             answered,
-        }
+        };
+        let first = cached.list.models.first().map(|model| model.id.clone());
+        cached.list.default = match self.default_model.as_deref() {
+            Some(name) => match self.meaning_by(name, Some(&cached)) {
+                Meaning::Listed(id) | Meaning::Possible(id) => Some(id),
+                _ if name == tour::MODEL_ID => Some(name.to_owned()),
+                meaning => {
+                    cached.list.problems.push(self.no_default(name, meaning));
+                    // Another model would be a surprise: the name stays, and who sends to it is told.
+                    Some(name.to_owned())
+                }
+            },
+            None => first,
+        };
+        cached
     }
 
     /// The model to take when none is named.
@@ -345,21 +347,16 @@ impl Inner {
 }
 
 impl Place {
-    async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
+    async fn models(&self) -> Result<ListedModels, ModelError> {
         if !self.is_candidate {
             return self.endpoint.models().await;
         }
         let answer = tokio::time::timeout(discover::PATIENCE, self.endpoint.models()).await;
-        answer.unwrap_or_else(|_| Ok(Vec::new()))
+        answer.unwrap_or_else(|_| Ok(ListedModels::default()))
     }
 }
 
 impl Cached {
-    fn has(&self, endpoint: &str, id: &str) -> bool {
-        let models = self.by_endpoint.get(endpoint);
-        models.is_some_and(|models| models.iter().any(|model| model.id == id))
-    }
-
     /// So new that asking again would give the same: however often somebody asks for what is not there.
     fn is_new(&self) -> bool {
         self.at.elapsed() < NEW

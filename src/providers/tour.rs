@@ -8,8 +8,8 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::{
-    Endpoint, FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelMessage, ModelRequest, ModelStream,
-    Sent, ThinkFilter,
+    Endpoint, FinishReason, ListedModels, ModelError, ModelErrorKind, ModelEvent, ModelMessage, ModelRequest,
+    ModelStream, Sent, ThinkFilter,
 };
 use crate::protocol::{RunError, chat::ModelInfo};
 
@@ -17,7 +17,7 @@ use crate::protocol::{RunError, chat::ModelInfo};
 pub const ENDPOINT: &str = "parlor";
 /// The tour's id, as conversations remember it.
 pub const MODEL_ID: &str = "parlor/tour";
-const MODEL: &str = "tour";
+pub const MODEL: &str = "tour";
 
 /// Sixty tokens a second: what a good hosted model does.
 const PER_TOKEN: Duration = Duration::from_nanos(1_000_000_000 / 60);
@@ -64,8 +64,11 @@ impl Endpoint for Tour {
         ENDPOINT
     }
 
-    async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
-        Ok(vec![info()])
+    async fn models(&self) -> Result<ListedModels, ModelError> {
+        Ok(ListedModels {
+            offered: vec![info()],
+            ids: vec![MODEL.to_owned()],
+        })
     }
 
     fn sends(&self, _: &str, request: &ModelRequest) -> Sent {

@@ -120,10 +120,7 @@ mod tests {
     use tokio::sync::Semaphore;
 
     use super::*;
-    use crate::{
-        protocol::chat::ModelInfo,
-        providers::{ModelError, ModelRequest, ModelStream, Sent, tour::Tour},
-    };
+    use crate::providers::{ListedModels, ModelError, ModelRequest, ModelStream, Sent, tour::Tour};
 
     /// Says how much its model can take when it may, the next time something else.
     #[derive(Debug)]
@@ -139,8 +136,8 @@ mod tests {
             "test"
         }
 
-        async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
-            Ok(Vec::new())
+        async fn models(&self) -> Result<ListedModels, ModelError> {
+            Ok(ListedModels::default())
         }
 
         async fn context_window(&self, _: &str) -> Option<usize> {

@@ -183,6 +183,7 @@ impl<'a> Driver<'a> {
                 verdicts: &verdicts,
                 has_tools: !offer.is_empty(),
                 finds_sources: offer.finds_sources(),
+                servers: &offer.guidance(),
                 written: &desk.payloads,
                 actions: &desk.actions,
                 instructions: Instructions {

@@ -188,6 +188,11 @@ impl Runs {
         self.0.tools.offer_with(&here.tools).get(name).is_some()
     }
 
+    /// Why tools that the settings name are not there.
+    pub fn tool_problems(&self) -> Vec<crate::protocol::RunError> {
+        self.0.tools.problems()
+    }
+
     /// Makes the change that starts a run, or has it go on, and drives the run to its end.
     ///
     /// All of it happens in a task of its own: who asked may go away at any moment, and a run that is committed must be driven

@@ -16,7 +16,7 @@ use crate::{
     },
     journal::Journal,
     protocol::{CallId, EventBody, RunStatus, Timestamp},
-    providers::{Manners, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Models, Sent, Usage},
+    providers::{Cost, Manners, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Models, Sent, Usage},
     secrets::Secrets,
     settings::{Price, Settings},
     storage::{RecordedCall, RunKey},
@@ -220,7 +220,7 @@ impl Recorder {
         let Some(call) = &mut self.call else { return };
         call.is_answered |= matches!(input, Input::Model(_));
         match input {
-            Input::Model(ModelEvent::Usage(usage)) => call.costs(usage, &self.terms.prices),
+            Input::Model(ModelEvent::Usage(usage)) => call.costs(usage, &self.terms.prices, &self.models),
             Input::Model(ModelEvent::Finished(reason)) => {
                 call.response.finish_reason = Some(reason.as_str().into());
                 call.ends(RunStatus::Complete);
@@ -338,12 +338,14 @@ impl Call {
         }
     }
 
-    fn costs(&mut self, usage: &Usage, prices: &BTreeMap<String, Price>) {
+    fn costs(&mut self, usage: &Usage, prices: &BTreeMap<String, Price>, models: &Models) {
         self.response.usage = Some(Tokens {
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
         });
-        self.response.cost = cost_of(usage, &self.model, prices).map(|cost| cost.dollars());
+        let is_named = |name: &str| models.is_named(&self.model, name);
+        let cost = cost_of(usage, &self.model, prices, is_named);
+        self.response.cost = cost.map(Cost::dollars);
     }
 
     fn fails(&mut self, error: &ModelError) {

@@ -52,7 +52,10 @@ impl Secrets {
             known.key(endpoint.api_key.as_ref().map(|key| &*key.0));
             known.address(&endpoint.base_url);
             for (name, value) in &endpoint.headers {
-                known.named(name, &value.0);
+                match endpoint.headers_env.contains_key(name) {
+                    true => known.key(Some(&value.0)),
+                    false => known.named(name, &value.0),
+                }
             }
         }
         for base_url in settings.models.local.values() {

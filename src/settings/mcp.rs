@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 
 use serde::Deserialize;
 
-use super::{Secret, read::is_a_span, without_password};
+use super::{Secret, read::is_a_span, without_secrets};
 
 /// The longest name of a server. It begins the names of its tools, which have 64 characters.
 const NAME_LENGTH: usize = 32;
@@ -174,14 +174,11 @@ impl fmt::Debug for Reached {
                 .field("args", &args.len())
                 .field("env", env)
                 .finish(),
-            Self::Url { url, headers } => {
-                let host = without_password(url);
-                let place = host.split(['?', '#']).next();
-                f.debug_struct("Url")
-                    .field("url", &place.unwrap_or_default())
-                    .field("headers", headers)
-                    .finish()
-            }
+            Self::Url { url, headers } => f
+                .debug_struct("Url")
+                .field("url", &without_secrets(url))
+                .field("headers", headers)
+                .finish(),
         }
     }
 }

@@ -3,7 +3,14 @@
 //!
 //! It holds no secrets in clear: keys are [`Secret`]s, which print as dots.
 
-use std::{collections::BTreeMap, fmt, net::SocketAddr, ops::RangeInclusive, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    net::{Ipv4Addr, SocketAddr},
+    ops::RangeInclusive,
+    path::PathBuf,
+    time::Duration,
+};
 
 use serde::{Deserialize, de::IgnoredAny};
 
@@ -21,6 +28,7 @@ pub use self::{
 mod allowed_hosts;
 mod dialect;
 mod history;
+mod listen;
 mod literature;
 pub mod mcp;
 mod prompt;
@@ -32,6 +40,9 @@ mod tests;
 
 /// The file that is read if no other is named, and if it is there.
 pub const DEFAULT_FILE: &str = "Leptos.toml";
+
+/// The port that is listened on if no other is set: one that no well-known server uses, model servers least of all.
+pub const DEFAULT_PORT: u16 = 7387;
 
 /// The name of the endpoint that `OPENAI_BASE_URL` and `OPENAI_API_KEY` make.
 pub const ENVIRONMENT_ENDPOINT: &str = "openai";
@@ -81,7 +92,8 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Server {
-    /// The address to listen on. Loopback only, until there are accounts. Port 0 takes any free one.
+    /// The address to listen on; a name is resolved. Loopback only, until there are accounts. Port 0 takes any free one.
+    #[serde(deserialize_with = "listen::deserialize")]
     pub addr: SocketAddr,
     /// The one folder with everything in it.
     pub data: PathBuf,
@@ -95,13 +107,14 @@ pub struct Server {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Models {
-    /// The model of a new conversation, as `endpoint/model`; without it the first that is found.
+    /// The model of a new conversation, as `endpoint/model` or, if only one endpoint lists it, by its name there; without it the
+    /// first that is found.
     pub default: Option<String>,
     /// Whether to look for Ollama, llama.cpp and LM Studio on this machine when no endpoint is set.
     pub discover: bool,
     /// Where to look, by name: the base URLs of servers on this machine.
     pub local: BTreeMap<String, String>,
-    /// What models cost whose servers don't say so, by `endpoint/model`.
+    /// What models cost whose servers don't say so, by their names (as `default`).
     pub prices: BTreeMap<String, Price>,
 }
 
@@ -130,14 +143,20 @@ pub struct Endpoint {
     /// Sent with every request.
     #[serde(default)]
     pub headers: BTreeMap<String, Secret>,
+    /// Headers whose values are read from the environment: the variable of each.
+    #[serde(default)]
+    pub headers_env: BTreeMap<String, String>,
+    /// Its models, by their names there, where it can't list them itself. Then it is not asked for a list.
+    #[serde(default)]
+    pub models: Vec<String>,
     /// How many tokens its models can take, where the server does not say so itself.
     #[serde(default)]
     pub context_window: Option<usize>,
     /// The same for single models, by their names there.
     #[serde(default)]
     pub context_windows: BTreeMap<String, usize>,
-    /// Whether it answers for no other models than it lists. Many servers know aliases, or take any name.
-    #[serde(default)]
+    /// Whether models that it does not list are refused before it is asked. Some servers know aliases, or take any name.
+    #[serde(default = "yes")]
     pub lists_all_models: bool,
     #[serde(default)]
     pub dialect: Dialect,
@@ -154,10 +173,12 @@ impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
             .field("name", &self.name)
-            .field("base_url", &without_password(&self.base_url))
+            .field("base_url", &without_secrets(&self.base_url))
             .field("api_key_env", &self.api_key_env)
             .field("api_key", &self.api_key)
             .field("headers", &self.headers)
+            .field("headers_env", &self.headers_env)
+            .field("models", &self.models)
             .field("context_window", &self.context_window)
             .field("context_windows", &self.context_windows)
             .field("lists_all_models", &self.lists_all_models)
@@ -166,6 +187,16 @@ impl fmt::Debug for Endpoint {
             .field("tools", &self.tools)
             .finish()
     }
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The part of an address that may be shown: neither a password nor a query, which may hold a key.
+fn without_secrets(address: &str) -> &str {
+    let place = without_password(address);
+    place.split(['?', '#']).next().unwrap_or_default()
 }
 
 /// What of an address may be shown: the password in it, if there is one, ends with an @.
@@ -274,7 +305,7 @@ pub struct Log {
 impl Default for Server {
     fn default() -> Self {
         Self {
-            addr: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            addr: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
             data: "data".into(),
             allowed_hosts: Vec::new(),
             check_data: true,

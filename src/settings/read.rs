@@ -13,7 +13,7 @@ use http::uri::Authority;
 
 use super::{
     BadHost, DEFAULT_FILE, Dialect, ENVIRONMENT_ENDPOINT, Endpoint, LONGEST_SPAN, MAX_REPETITIONS,
-    MIN_REPETITIONS, MOST_ITERATIONS, PromptLength, Secret, Settings, UPLOAD_SPEEDS, WINDOWS,
+    MIN_REPETITIONS, MOST_ITERATIONS, PromptLength, Secret, Settings, UPLOAD_SPEEDS, WINDOWS, listen,
 };
 
 /// What the command line says, which wins over all else.
@@ -21,7 +21,8 @@ use super::{
 pub struct Overrides {
     /// The settings file; it must exist.
     pub file: Option<PathBuf>,
-    pub addr: Option<SocketAddr>,
+    /// The address to listen on; a name is resolved.
+    pub addr: Option<String>,
     pub data: Option<PathBuf>,
 }
 
@@ -35,15 +36,11 @@ pub enum SettingsError {
         path: PathBuf,
         cause: Box<toml::de::Error>,
     },
-    #[error("{name} is set to “{value}”, which is not {expected}")]
-    Variable {
-        name: &'static str,
-        value: String,
-        expected: &'static str,
-    },
+    #[error("{name} can't be used: {why}")]
+    Address { name: &'static str, why: String },
     #[error(
         "the address {0} can be reached from other machines, and Parlor has no accounts yet: use a loopback \
-         address such as 127.0.0.1:8080 (setting server.addr, PARLOR_ADDR, --addr)"
+         address such as 127.0.0.1:7387 (setting server.addr, PARLOR_ADDR, --addr)"
     )]
     NotLoopback(SocketAddr),
     #[error(
@@ -103,11 +100,7 @@ impl Settings {
             None => Self::default(),
         };
         if let Some(value) = env("PARLOR_ADDR") {
-            settings.server.addr = value.parse().map_err(|_| SettingsError::Variable {
-                name: "PARLOR_ADDR",
-                value,
-                expected: "an address and port such as 127.0.0.1:8080",
-            })?;
+            settings.server.addr = address("PARLOR_ADDR", &value)?;
         }
         if let Some(value) = env("PARLOR_DATA") {
             settings.server.data = value.into();
@@ -117,6 +110,7 @@ impl Settings {
         }
         for endpoint in &mut settings.endpoints {
             endpoint.api_key = endpoint.api_key_env.as_deref().and_then(&env).map(Secret);
+            endpoint.read_headers(&env);
         }
         settings
             .endpoints
@@ -125,7 +119,9 @@ impl Settings {
         for server in &mut settings.mcp {
             server.fill(env);
         }
-        settings.server.addr = overrides.addr.unwrap_or(settings.server.addr);
+        if let Some(addr) = &overrides.addr {
+            settings.server.addr = address("--addr", addr)?;
+        }
         if let Some(data) = &overrides.data {
             settings.server.data.clone_from(data);
         }
@@ -232,6 +228,29 @@ impl Settings {
     }
 }
 
+impl Endpoint {
+    /// Reads from the environment the headers that the file leaves to it. Without their variables they are not sent.
+    fn read_headers(&mut self, env: impl Fn(&str) -> Option<String>) {
+        for (header, variable) in &self.headers_env {
+            match env(variable) {
+                Some(value) => {
+                    self.headers.insert(header.clone(), Secret(value));
+                }
+                None => tracing::warn!(
+                    endpoint = self.name,
+                    header,
+                    variable,
+                    "the variable of a header is not set: the header is not sent"
+                ),
+            }
+        }
+    }
+}
+
+fn address(name: &'static str, value: &str) -> Result<SocketAddr, SettingsError> {
+    listen::resolve(value).map_err(|why| SettingsError::Address { name, why })
+}
+
 fn in_range(name: &'static str, value: usize, range: RangeInclusive<usize>) -> Result<(), SettingsError> {
     if range.contains(&value) {
         return Ok(());
@@ -283,9 +302,11 @@ fn endpoint_from_environment(
         api_key_env: Some(KEY.into()),
         api_key: key.map(Secret),
         headers: BTreeMap::new(),
+        headers_env: BTreeMap::new(),
+        models: Vec::new(),
         context_window: None,
         context_windows: BTreeMap::new(),
-        lists_all_models: false,
+        lists_all_models: true,
         dialect: Dialect::default(),
         prompt: PromptLength::default(),
         tools: None,

@@ -38,7 +38,7 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
         }
     );
     let overrides = Overrides {
-        addr: "127.0.0.1:3".parse().ok(),
+        addr: Some("127.0.0.1:3".into()),
         data: Some("three".into()),
         file: None,
     };
@@ -64,9 +64,11 @@ fn openai_variables_are_enough_for_one_endpoint() {
         api_key_env: Some("OPENAI_API_KEY".into()),
         api_key: Some(Secret("sk-1".into())),
         headers: BTreeMap::new(),
+        headers_env: BTreeMap::new(),
+        models: Vec::new(),
         context_window: None,
         context_windows: BTreeMap::new(),
-        lists_all_models: false,
+        lists_all_models: true,
         dialect: Dialect::default(),
         prompt: PromptLength::Auto,
         tools: None,
@@ -173,7 +175,50 @@ fn what_can_not_be_used_is_named() {
         assert!(error.contains(part), "{error}");
     }
     let error = read("", &[("PARLOR_ADDR", "nowhere")]).unwrap_err().to_string();
-    assert!(error.contains("PARLOR_ADDR is set to “nowhere”"), "{error}");
+    assert!(error.contains("PARLOR_ADDR can't be used: “nowhere”"), "{error}");
+}
+
+#[test]
+fn names_are_resolved_wherever_an_address_is_set() {
+    let file = "[server]\naddr = 'localhost:1'";
+    for (env, port) in [(&[][..], 1), (&[("PARLOR_ADDR", "localhost:2")][..], 2)] {
+        let addr = read(file, env).unwrap().server.addr;
+        assert!(addr.ip().is_loopback() && addr.port() == port, "{addr}");
+    }
+    let read = |addr: &str| {
+        let overrides = Overrides {
+            addr: Some(addr.into()),
+            ..Overrides::default()
+        };
+        Settings::read(&overrides, |_| None).map(|settings| settings.server.addr)
+    };
+    assert!(read("localhost:3").unwrap().ip().is_loopback());
+    let error = read("0.0.0.0:3").unwrap_err().to_string();
+    assert!(error.contains("can be reached from other machines"), "{error}");
+    let error = read("localhost").unwrap_err().to_string();
+    assert!(error.starts_with("--addr can't be used"), "{error}");
+}
+
+/// The example of an Azure endpoint in the file that comes with Parlor.
+#[test]
+fn azures_example_reads_its_key_and_prints_no_secret() {
+    let file = include_str!("../../Leptos.toml");
+    let example = file.lines().skip_while(|line| *line != "# name = \"azure\"");
+    let example = example.take_while(|line| line.starts_with('#'));
+    let example: Vec<&str> = example.map(|line| line.trim_start_matches(['#', ' '])).collect();
+    let file = format!("[[endpoints]]\n{}", example.join("\n"));
+    let settings = read(&file, &[("AZURE_OPENAI_API_KEY", "very-secret")]).unwrap();
+    let azure = &settings.endpoints[0];
+    assert_eq!(azure.headers["api-key"], Secret("very-secret".into()));
+    assert_eq!(azure.models, ["DEPLOYMENT"]);
+    assert!(azure.base_url.ends_with("/DEPLOYMENT?api-version=2024-10-21"));
+    let printed = format!("{settings:?}");
+    assert!(
+        !printed.contains("very-secret") && !printed.contains("api-version"),
+        "{printed}"
+    );
+    let without = read(&file, &[]).unwrap();
+    assert!(without.endpoints[0].headers.is_empty());
 }
 
 #[test]
@@ -243,6 +288,7 @@ fn the_file_that_comes_with_parlor_says_the_defaults() {
         "# base_url",
         "# api_key_env",
         "# headers",
+        "# models",
         "# default",
         "# local",
         "# prices",
@@ -370,13 +416,13 @@ fn a_number_that_can_not_be_is_refused_at_the_start() {
 #[test]
 fn an_endpoint_says_how_much_its_models_take_and_how_it_differs() {
     let file = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\ncontext_window = 1000\n\
-                context_windows = { big = 5000 }\nlists_all_models = true\ndialect = { longest_answer = 'max_tokens' }\n";
+                context_windows = { big = 5000 }\nlists_all_models = false\ndialect = { longest_answer = 'max_tokens' }\n";
     let endpoint = read(file, &[]).unwrap().endpoints.remove(0);
     assert_eq!(
         (endpoint.context_window, endpoint.context_windows["big"]),
         (Some(1000), 5000)
     );
-    assert!(endpoint.lists_all_models);
+    assert!(!endpoint.lists_all_models);
     assert_eq!(
         endpoint.dialect,
         Dialect {

@@ -101,6 +101,11 @@ pub trait AnyTool: Send + Sync {
         false
     }
 
+    /// What its server says about using its tools.
+    fn guidance(&self) -> Option<Arc<Guidance>> {
+        None
+    }
+
     /// What a call with these arguments would do.
     ///
     /// # Errors
@@ -109,6 +114,13 @@ pub trait AnyTool: Send + Sync {
     fn plan(&self, arguments: &str) -> Result<Plan, String>;
 
     async fn run(&self, arguments: &str, call: Call) -> Result<ToolResult, ToolError>;
+}
+
+/// A server's own words about using its tools, for the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guidance {
+    pub server: String,
+    pub text: String,
 }
 
 /// How a tool is run.
@@ -179,7 +191,7 @@ pub struct NewAttachment {
 /// Something to be shown in a panel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewPayload {
-    /// What it is, such as `article_list`: decides how it is shown.
+    /// What it is, such as `pubmed_search_results`: decides how it is shown.
     pub kind: String,
     pub data: Value,
 }

@@ -43,9 +43,9 @@ impl NewPayload {
     }
 }
 
-/// "Article list: CRISPR (15)": what it is, what about, and how many things it has, as far as the data tell.
+/// "PubMed search results: CRISPR (15)": what it is, what about, and how many things it has, as far as the data tell.
 fn summary(kind: &str, data: &Value) -> String {
-    let mut words = kind.replace('_', " ");
+    let mut words = kind.replace('_', " ").replace("pubmed", "PubMed");
     if let Some(first) = words.get_mut(..1) {
         first.make_ascii_uppercase();
     }
@@ -84,9 +84,9 @@ mod tests {
     fn a_summary_says_what_it_is_and_what_about() {
         let cases = [
             (
-                "article_list",
+                "pubmed_search_results",
                 json!({"query": "CRISPR", "articles": [1, 2]}),
-                "Article list: CRISPR (2)",
+                "PubMed search results: CRISPR (2)",
             ),
             ("table", json!({"rows": []}), "Table (0)"),
             ("table", json!({"columns": [1], "rows": [2, 3]}), "Table (2)"),

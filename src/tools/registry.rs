@@ -4,9 +4,10 @@ use std::{collections::HashSet, fmt, sync::Arc};
 
 use futures::future::{BoxFuture, join_all};
 
-use super::{AnyTool, Tool, Typed};
+use super::{AnyTool, Guidance, Tool, Typed};
 use crate::{
     agent::{Plan, Toolbox},
+    protocol::RunError,
     providers::ToolSpec,
 };
 
@@ -27,6 +28,11 @@ pub trait ToolSource: Send + Sync {
     /// Ready when it is known for the first time which there are, or that this can't be known now.
     fn settled(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
+    }
+
+    /// Why tools that there should be are not there, as a person is told.
+    fn problems(&self) -> Vec<RunError> {
+        Vec::new()
     }
 }
 
@@ -89,6 +95,12 @@ impl Registry {
         join_all(self.sources.iter().map(|source| source.settled())).await;
     }
 
+    /// Why tools that the settings name are not there.
+    pub fn problems(&self) -> Vec<RunError> {
+        let sources = self.sources.iter();
+        sources.flat_map(|source| source.problems()).collect()
+    }
+
     /// What a run is offered everywhere.
     pub fn offer(&self) -> Offer {
         self.offer_with(&[])
@@ -123,6 +135,17 @@ impl Offer {
     /// Whether any tool finds what an answer should name as its source.
     pub fn finds_sources(&self) -> bool {
         self.0.iter().any(|tool| tool.finds_sources())
+    }
+
+    /// What the servers of these tools say about using them, each once.
+    pub fn guidance(&self) -> Vec<Arc<Guidance>> {
+        let mut all: Vec<Arc<Guidance>> = Vec::new();
+        for guidance in self.0.iter().filter_map(|tool| tool.guidance()) {
+            if !all.iter().any(|other| other.server == guidance.server) {
+                all.push(guidance);
+            }
+        }
+        all
     }
 
     pub fn get(&self, name: &str) -> Option<Arc<dyn AnyTool>> {

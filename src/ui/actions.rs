@@ -56,6 +56,11 @@ impl Performer {
 
 fn of_everywhere(name: &str) -> Option<fn(Live, Panel, &Pressed) -> bool> {
     match name {
+        "close_chat" => Some(|live, _, _| {
+            // Pages beside which one talks in the tray do something else: they close that.
+            live.go(Place::New);
+            true
+        }),
         "new_conversation" => Some(|live, _, _| {
             live.go(Place::New);
             browser::focus_selector("#message");

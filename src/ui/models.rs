@@ -104,10 +104,21 @@ impl Models {
     /// Why there is nobody to talk to at all, though an endpoint is set.
     pub fn in_the_way(self) -> Vec<RunError> {
         self.list.with(|list| match list.models.is_empty() {
-            true => list.problems.clone(),
+            true => {
+                let problems = list.problems.iter();
+                problems
+                    .filter(|problem| !is_of_tools(problem))
+                    .cloned()
+                    .collect()
+            }
             false => Vec::new(),
         })
     }
+}
+
+/// Whether it is tools that are missing, and no models.
+pub fn is_of_tools(problem: &RunError) -> bool {
+    problem.code.starts_with("mcp_")
 }
 
 fn has(list: &ModelList, id: &str) -> bool {

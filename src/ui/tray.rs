@@ -85,6 +85,15 @@ impl Tray {
         }
     }
 
+    /// Closes it, and leads the focus out of it.
+    pub fn close(self) {
+        let was_within = browser::has_focus_in(".tray");
+        self.turn(false);
+        if was_within {
+            browser::next_frame(|| browser::focus_selector("#tray-open"));
+        }
+    }
+
     /// Whether who sees the message box wants to write: not if it is there because it was there before.
     pub fn is_asked_for(self) -> bool {
         !self.restored.try_update_value(std::mem::take).unwrap_or_default()

@@ -38,6 +38,61 @@ async fn the_server_is_sent_the_conversation_the_key_and_the_headers() {
 }
 
 #[tokio::test]
+async fn a_base_urls_query_goes_with_every_request() {
+    let upstream = Upstream::start().await;
+    let config = EndpointConfig {
+        base_url: format!("{}/?api-version=2024-10-21&code=very-secret", upstream.url()),
+        headers: vec![("api-key".into(), "hush-hush".into())],
+        ..config(&upstream)
+    };
+    let endpoint = OpenAi::new(&config).unwrap();
+    endpoint.models().await.unwrap();
+    endpoint.context_window("echo").await;
+    ask(&config, request("echo", "Hi")).await;
+    let sent = upstream.requests();
+    let paths: Vec<&str> = sent.iter().map(|sent| sent.path.as_str()).collect();
+    let expected = [
+        "/v1/models",
+        "/props",
+        "/api/ps",
+        "/api/show",
+        "/v1/chat/completions",
+    ];
+    assert_eq!(paths, expected);
+    for sent in sent {
+        assert_eq!(
+            sent.query, "api-version=2024-10-21&code=very-secret",
+            "{}",
+            sent.path
+        );
+        assert_eq!(sent.headers["api-key"], "hush-hush", "{}", sent.path);
+    }
+    assert!(!format!("{endpoint:?} {config:?}").contains("secret"));
+    assert!(!format!("{endpoint:?} {config:?}").contains("hush"));
+    let refusal = json!({"error": {"message": "no code very-secret, no hush-hush in 2024-10-21"}});
+    upstream.script(When::any(), Script::new().status(400, refusal, &[]));
+    let (_, error) = ask(&config, request("any", "Hi")).await;
+    let message = error.unwrap().error.message;
+    assert!(
+        message.contains("2024-10-21") && !message.contains("secret") && !message.contains("hush"),
+        "{message}"
+    );
+}
+
+#[tokio::test]
+async fn models_that_are_named_are_not_asked_for() {
+    let upstream = Upstream::start().await;
+    let config = EndpointConfig {
+        models: vec!["deployment".into()],
+        ..config(&upstream)
+    };
+    let listed = OpenAi::new(&config).unwrap().models().await.unwrap();
+    assert_eq!(listed.ids, ["deployment"]);
+    assert_eq!(listed.offered[0].id, "acme/deployment");
+    assert!(upstream.requests().is_empty());
+}
+
+#[tokio::test]
 async fn without_a_key_none_is_sent() {
     let upstream = Upstream::start().await;
     let endpoint = OpenAi::new(&config(&upstream)).unwrap();

@@ -29,9 +29,10 @@ use tokio::{
 };
 use upstream::{Script, Upstream, When};
 
-use crate::support::{Parlor, SOON, calls, id};
+use crate::support::{Parlor, SOON, calls, id, prompt};
 
-/// A server of tools: `greet`, `count` (in steps; it waits before the last), `wait` (without an end), `big`.
+/// A server of tools: `greet`, `count` (in steps; it waits before the last), `wait` (without an end), `big`, `task` (which can't be
+/// called as others are).
 #[derive(Clone, Default)]
 pub struct Tools(Arc<Inner>);
 
@@ -124,6 +125,7 @@ async fn answer(State(Tools(tools)): State<Tools>, headers: HeaderMap, body: Byt
                 "protocolVersion": "2025-11-25",
                 "capabilities": { "tools": {} },
                 "serverInfo": { "name": "web", "version": "0" },
+                "instructions": "Greet first.",
             }));
             return ([("mcp-session-id", session)], json, result).into_response();
         }
@@ -145,7 +147,7 @@ async fn answer(State(Tools(tools)): State<Tools>, headers: HeaderMap, body: Byt
                 let hints = json!({ "readOnlyHint": true, "title": format!("The {name} tool") });
                 json!({ "name": name, "inputSchema": { "type": "object" }, "annotations": hints })
             };
-            let tools = ["greet", "count", "wait", "big"].map(tool);
+            let tools = ["greet", "count", "wait", "big", "task"].map(tool);
             return (json, result(json!({ "tools": tools }))).into_response();
         }
         _ => {}
@@ -166,6 +168,11 @@ async fn answer(State(Tools(tools)): State<Tools>, headers: HeaderMap, body: Byt
                 last
             };
             stream::iter([first]).chain(stream::once(wait)).boxed()
+        }
+        "task" => {
+            let error = json!({ "code": -32601, "message": "This tool has to be called as a task." });
+            let error = json!({ "jsonrpc": "2.0", "id": call, "error": error });
+            return (json, error.to_string()).into_response();
         }
         "big" => stream::iter([frame(text(&"x".repeat(20 << 20)))]).boxed(),
         _ => stream::pending().boxed(),
@@ -283,6 +290,59 @@ async fn an_answer_that_is_too_big_fails_alone() {
     then_call(&upstream, "greet");
     let events = parlor.chat(&message("call it")).await.rest().await;
     assert_eq!(field(&events, "tool_complete")[0]["output"], "Hello over there.");
+}
+
+#[tokio::test]
+async fn a_server_of_the_older_transport_is_named_on_the_page() {
+    let stream = || async {
+        let begin = "event: endpoint\ndata: /messages?session=1\n\n";
+        let events = stream::iter([Ok::<_, Infallible>(begin)]).chain(stream::pending());
+        (
+            [(header::CONTENT_TYPE, "text/event-stream")],
+            Body::from_stream(events),
+        )
+    };
+    let routes = Router::new().route("/sse", axum::routing::get(stream));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = settings(format!("http://{}/sse", listener.local_addr().unwrap()));
+    tokio::spawn(async move { axum::serve(listener, routes).await });
+    let (_folder, _upstream, parlor) = calling(server).await;
+    // A run waits until it is known.
+    parlor.turn(None, "Hi").await;
+    let list = parlor.get_json("/api/models").await.1;
+    let problem = &list["problems"][0];
+    assert_eq!(problem["code"], "mcp_unavailable", "{list}");
+    let message = problem["message"].as_str().unwrap();
+    assert!(
+        message.contains("“web”") && message.contains("older HTTP+SSE transport of MCP (2024-11-05)"),
+        "{message}"
+    );
+    parlor.stop().await;
+}
+
+#[tokio::test]
+async fn a_servers_instructions_are_in_the_prompt() {
+    let tools = Tools::default();
+    let (_folder, upstream, parlor) = calling(tools.serve().await).await;
+    parlor.turn(None, "Hi").await;
+    let prompt = prompt(&upstream);
+    assert!(prompt.contains("# Servers of tools"), "{prompt}");
+    assert!(prompt.contains("web:\n\n```text\nGreet first.\n```"), "{prompt}");
+    parlor.stop().await;
+}
+
+#[tokio::test]
+async fn a_tool_that_can_not_be_called_is_not_offered_again() {
+    let tools = Tools::default();
+    let (_folder, upstream, parlor) = calling(tools.serve().await).await;
+    then_call(&upstream, "task");
+    let events = parlor.chat(&message("call it")).await.rest().await;
+    assert_eq!(field(&events, "tool_complete")[0]["status"], "failed");
+    parlor.turn(None, "Hi").await;
+    let calls = calls(&upstream);
+    let offers = |call: &Value| call["tools"].to_string().contains("web_task");
+    assert_eq!((offers(&calls[0]), offers(calls.last().unwrap())), (true, false));
+    parlor.stop().await;
 }
 
 #[tokio::test]

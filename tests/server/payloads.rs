@@ -47,6 +47,25 @@ async fn status(parlor: &Parlor, path: &str) -> (u16, Value) {
 }
 
 #[tokio::test]
+async fn what_was_stored_under_an_old_name_is_shown() {
+    let (_folder, upstream, parlor) = with_limit(1 << 20).await;
+    let data = json!({ "query": "q", "results": [{ "title": "T", "url": "https://a.b/" }] });
+    let (conversation, end) = make(&upstream, &parlor, "web_results", &data).await;
+    let id = end["payload"]["payload_id"].as_str().unwrap();
+    let [raw, view, _] = addresses(&conversation, id).map(|path| parlor.get(&path));
+    assert_eq!(
+        json(raw.send().await.unwrap()).await["type"],
+        "web_search_results"
+    );
+    let view = json(view.send().await.unwrap()).await;
+    assert_eq!(view["body"]["results"]["results"][0]["title"], "T", "{view}");
+    let message = format!("/api/messages/{}", end["message_id"].as_str().unwrap());
+    let message = parlor.get_json(&message).await.1;
+    let made = &message["message"]["nodes"][0]["parts"][0]["payload"];
+    assert_eq!(made["type"], "web_search_results", "{message}");
+}
+
+#[tokio::test]
 async fn what_a_tool_makes_can_be_had_as_it_was_made_and_as_the_panel_shows_it() {
     let (_folder, upstream, parlor) = with_limit(1 << 20).await;
     let data = json!({ "title": "Übersicht 1", "columns": ["a"], "rows": [[1.5], ["<b>x</b>"]] });

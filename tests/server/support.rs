@@ -187,6 +187,8 @@ fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)
         api_key_env: None,
         api_key: None,
         headers: Default::default(),
+        headers_env: Default::default(),
+        models: Vec::new(),
         context_window: None,
         context_windows: Default::default(),
         lists_all_models: false,

@@ -129,7 +129,7 @@ async fn a_model_searches_the_web() {
     );
     assert_eq!(
         payload(&events),
-        json!(["web_results", "Web results: examples (1)"])
+        json!(["web_search_results", "Web search results: examples (1)"])
     );
 }
 
@@ -167,7 +167,7 @@ async fn a_model_searches_pubmed_and_the_person_sees_how_far_it_is() {
     );
     assert_eq!(
         payload(&events),
-        json!(["article_list", "Article list: water (7)"])
+        json!(["pubmed_search_results", "PubMed search results: water (7)"])
     );
     let progress: Vec<&Value> = events
         .iter()

@@ -30,6 +30,118 @@ fn lists_all(settings: &mut Settings) {
     settings.endpoints[0].lists_all_models = true;
 }
 
+/// The same with a second endpoint, `other`.
+async fn two_endpoints(models: &[&str], others: &[&str]) -> (TempDir, [Upstream; 2], Parlor) {
+    let folder = tempfile::tempdir().unwrap();
+    let upstreams = [Upstream::start().await, Upstream::start().await];
+    for (upstream, models) in upstreams.iter().zip([models, others]) {
+        let models: Vec<Value> = models.iter().map(|id| json!({ "id": id })).collect();
+        upstream.list_models(200, json!({ "data": models }));
+        upstream.script(When::any(), Script::new().text("Yes."));
+    }
+    let url = upstreams[1].url();
+    let parlor = Parlor::start_with(folder.path(), &upstreams[0], |settings| {
+        lists_all(settings);
+        let mut other = settings.endpoints[0].clone();
+        (other.name, other.base_url) = ("other".into(), url);
+        settings.endpoints.push(other);
+    })
+    .await;
+    (folder, upstreams, parlor)
+}
+
+#[tokio::test]
+async fn a_bare_id_is_accepted_wherever_a_model_is_named() {
+    let (_folder, [_test, other], parlor) =
+        two_endpoints(&["small"], &["mock-1", "meta-llama/Llama-3"]).await;
+    for (name, whole) in [
+        ("mock-1", "other/mock-1"),
+        ("meta-llama/Llama-3", "other/meta-llama/Llama-3"),
+        ("small", "test/small"),
+    ] {
+        let ask = json!({ "message": "Hi", "model": name });
+        let batch = json(parlor.post("/api/chat/batch", &ask).send().await.unwrap()).await;
+        assert_eq!(batch["status"], "complete", "{batch}");
+        let events = parlor.chat(&ask).await.rest().await;
+        let started = events.iter().find(|event| event["type"] == "run_started");
+        assert_eq!(started.expect("it starts")["model"], whole);
+        assert_eq!(events.last().unwrap()["type"], "complete");
+        let conversation = batch["conversation_id"].as_str().unwrap();
+        let path = format!("/api/conversations/{conversation}");
+        assert_eq!(parlor.get_json(&path).await.1["model"], whole);
+        let again = json!({ "intent": {
+            "intent_id": Uuid::now_v7(), "conversation_id": conversation, "message_id": batch["message_id"], "model": name,
+        } });
+        let response = parlor.post("/rpc/regenerate", &again).send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        let choice = json!({ "conversation_id": conversation, "model": "mock-1" });
+        let response = parlor.post("/rpc/choose_model", &choice).send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert_eq!(parlor.get_json(&path).await.1["model"], "other/mock-1");
+    }
+    assert_eq!(calls(&other)[0]["model"], "mock-1");
+}
+
+#[tokio::test]
+async fn an_id_of_two_endpoints_is_refused_with_both() {
+    let (_folder, _upstreams, parlor) = two_endpoints(&["both"], &["both", "more"]).await;
+    let ask = json!({ "message": "Hi", "model": "both" });
+    let words = refused(&parlor, "/api/chat/stream", &ask).await;
+    assert_eq!(
+        words,
+        "Several endpoints have a model “both”. Nothing was changed. Choose one of these: test/both, other/both."
+    );
+    for none in ["nosuch", "test/nosuch", "test/more"] {
+        let ask = json!({ "message": "Hi", "model": none });
+        refused(&parlor, "/api/chat/batch", &ask).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_model_is_not_chosen() {
+    let (_folder, _upstreams, parlor) = two_endpoints(&["one"], &["two"]).await;
+    let turn = parlor
+        .chat(&json!({ "message": "Hi", "model": "one" }))
+        .await
+        .rest()
+        .await;
+    let choice = json!({ "conversation_id": turn[0]["conversation_id"], "model": "nosuch" });
+    let response = parlor.post("/rpc/choose_model", &choice).send().await.unwrap();
+    assert_eq!(response.status(), 422);
+    assert_eq!(json(response).await["code"], "unknown_model");
+}
+
+#[tokio::test]
+async fn the_default_model_is_named_like_any_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.list_models(200, json!({ "data": [{ "id": "small" }, { "id": "large" }] }));
+    upstream.script(When::any(), Script::new().text("Yes."));
+    for (default, whole, problems) in [
+        ("small", "test/small", 0),
+        ("nosuch", "nosuch", 1),
+        ("test/nosuch", "test/nosuch", 1),
+    ] {
+        let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
+            lists_all(settings);
+            settings.models.default = Some(default.into());
+        })
+        .await;
+        let list = parlor.get_json("/api/models").await.1;
+        assert_eq!(list["default"], whole);
+        assert_eq!(list["problems"].as_array().unwrap().len(), problems, "{list}");
+        let events = parlor.chat(&json!({ "message": "Hi" })).await.rest().await;
+        let last = events.last().unwrap();
+        match default {
+            "small" => assert_eq!(last["type"], "complete"),
+            "nosuch" => assert_eq!(last["error"]["code"], "model_unknown", "{last}"),
+            // Its endpoint has the last word.
+            _ => {}
+        }
+        parlor.stop().await;
+    }
+}
+
 /// Checks that what is sent is refused, and that nothing of it is kept. Gives the words.
 async fn refused(parlor: &Parlor, path: &str, body: &Value) -> String {
     let response = parlor.post(path, body).send().await.unwrap();
@@ -94,7 +206,8 @@ async fn what_an_endpoint_does_not_list_it_may_have_unless_it_says_that_it_lists
     let words = refused(&parlor, "/api/chat/stream", &alias).await;
     assert_eq!(
         words,
-        "The endpoint “test” has no model “test/alias”. Nothing was changed. Choose one of these: test/listed."
+        "The endpoint “test” has no model “test/alias”. Nothing was changed. Choose one of these: test/listed. If “test” takes \
+         names that it does not list, set lists_all_models = false for it."
     );
     let listed = json!({ "message": "Hi", "model": "test/listed" });
     let events = parlor.chat(&listed).await.rest().await;

@@ -30,6 +30,7 @@ fn known<'a>(payloads: &'a [PayloadRef], person: &'a str) -> Known<'a> {
         verdicts: &[],
         has_tools: false,
         finds_sources: false,
+        servers: &[],
         written: &[],
         actions: &actions::EVERYWHERE,
         instructions: Instructions { server: "", person },
@@ -141,6 +142,7 @@ fn what_the_model_is_told_to_write_is_what_is_understood() {
     let finding = Known {
         has_tools: true,
         finds_sources: true,
+        servers: &[],
         ..known(&[], "")
     };
     let prompt = system_prompt(&CHAT, &finding);
@@ -174,6 +176,7 @@ fn a_small_model_is_told_who_it_is_and_what_day_it_is() {
     let payloads = [payload];
     let plain = Known {
         finds_sources: true,
+        servers: &[],
         written: &payload_config::EVERYWHERE,
         ..known(&payloads, "")
     };
@@ -220,6 +223,7 @@ fn a_section_is_told_on_its_occasion() {
     let all = Known {
         has_tools: true,
         finds_sources: true,
+        servers: &[],
         written: &payload_config::EVERYWHERE,
         ..known(&[], "")
     };

@@ -14,6 +14,9 @@ use crate::{
 /// The longest quotation of a server's own words, in characters.
 const MAX_QUOTE: usize = 300;
 
+/// The one part of an address's query that messages may quote: Azure's errors are about it.
+const API_VERSION: &str = "api-version";
+
 /// An endpoint as messages name it.
 #[derive(Clone)]
 pub struct Facts {
@@ -39,12 +42,15 @@ impl Facts {
         let mut secrets: Vec<SecretString> = config.headers.iter().map(|(_, value)| value.clone()).collect();
         secrets.extend(config.api_key.clone());
         secrets.extend(url.password().map(SecretString::from));
+        let has_key = !secrets.is_empty();
+        let parameters = url.query_pairs().filter(|(name, _)| name != API_VERSION);
+        secrets.extend(parameters.map(|(_, value)| SecretString::from(&*value)));
         Self {
             name: config.name.clone(),
             address: redacted(url),
             base_url_source: config.base_url_source.clone(),
             api_key_source: config.api_key_source.clone(),
-            has_key: !secrets.is_empty(),
+            has_key,
             secrets: config
                 .secrets
                 .with(secrets.iter().map(ExposeSecret::expose_secret)),

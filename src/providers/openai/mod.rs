@@ -45,11 +45,11 @@ use secrecy::{ExposeSecret, SecretString};
 use self::{facts::Facts, quiet::Quiet, transport::Transport, window::Windows};
 
 use super::{
-    Endpoint, EndpointConfig, Manners, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream,
-    Sent,
+    Endpoint, EndpointConfig, ListedModels, Manners, ModelError, ModelErrorKind, ModelMessage, ModelRequest,
+    ModelStream, Sent,
 };
 use crate::{
-    protocol::{RunError, chat::ModelInfo},
+    protocol::RunError,
     settings::{Dialect, PromptLength},
 };
 
@@ -121,7 +121,7 @@ impl OpenAi {
             ));
         }
         let openai = OpenAIConfig::default()
-            .with_api_base(config.base_url.trim().trim_end_matches('/'))
+            .with_api_base(base(&url))
             .with_api_key(key)
             .with_org_id("")
             .with_project_id("");
@@ -141,8 +141,15 @@ impl OpenAi {
         }
 
         let transport = Transport::new(&url, facts, config.connect_timeout)?;
-        let client = Client::build(transport.http().clone(), Address { openai, headers })
-            .with_http_service(transport.service());
+        let client = Client::build(
+            transport.http().clone(),
+            Address {
+                openai,
+                headers,
+                query: url.query().map(str::to_owned),
+            },
+        )
+        .with_http_service(transport.service());
         Ok(Self {
             transport,
             client,
@@ -198,7 +205,7 @@ impl Endpoint for OpenAi {
         &self.transport.facts.name
     }
 
-    async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
+    async fn models(&self) -> Result<ListedModels, ModelError> {
         let name = self.name();
         if !self.listed.is_empty() {
             return Ok(models::named(name, &self.listed));
@@ -371,6 +378,8 @@ struct Address {
     openai: OpenAIConfig,
     /// What the settings want to be sent, over all else.
     headers: HeaderMap,
+    /// What stands behind the `?` of the base URL, for every request.
+    query: Option<String>,
 }
 
 impl Config for Address {
@@ -391,7 +400,11 @@ impl Config for Address {
     }
 
     fn url(&self, path: &str) -> String {
-        self.openai.url(path)
+        let url = self.openai.url(path);
+        match &self.query {
+            Some(query) => format!("{url}?{query}"),
+            None => url,
+        }
     }
 
     fn query(&self) -> Vec<(&str, &str)> {
@@ -405,6 +418,14 @@ impl Config for Address {
     fn api_key(&self) -> &SecretString {
         self.openai.api_key()
     }
+}
+
+/// The address that paths are appended to.
+fn base(url: &Url) -> String {
+    let mut base = url.clone();
+    base.set_query(None);
+    base.set_fragment(None);
+    base.as_str().trim_end_matches('/').to_owned()
 }
 
 /// The address of an endpoint, if it is one.

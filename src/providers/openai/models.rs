@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::protocol::chat::ModelInfo;
+use crate::{protocol::chat::ModelInfo, providers::ListedModels};
 
 /// How long a list may take: a page waits for it.
 pub const TIMEOUT: Duration = Duration::from_secs(4);
 
-/// The most models that are taken from one endpoint.
+/// The most models that are offered of one endpoint.
 const MAX_MODELS: usize = 500;
+
+/// The most entries of a list that are read.
+const MAX_LISTED: usize = 10_000;
 
 /// Parts of the names of models that are no chat models, though listed beside them.
 const NOT_FOR_CHAT: [&str; 14] = [
@@ -31,22 +34,27 @@ const NOT_FOR_CHAT: [&str; 14] = [
 ];
 
 /// The models that the settings name, in their order.
-pub fn named(endpoint: &str, models: &[String]) -> Vec<ModelInfo> {
-    models.iter().map(|model| info(endpoint, model, None)).collect()
+pub fn named(endpoint: &str, models: &[String]) -> ListedModels {
+    ListedModels {
+        offered: models.iter().map(|model| info(endpoint, model, None)).collect(),
+        ids: models.to_vec(),
+    }
 }
 
 /// The models in an answer to `/v1/models`: `{data: [{id, created?, name?}]}`, `{models: [{name}]}` or a plain
 /// array. `None` if it is none of these.
-pub fn listed(endpoint: &str, answer: &Value) -> Option<Vec<ModelInfo>> {
+pub fn listed(endpoint: &str, answer: &Value) -> Option<ListedModels> {
     let places = [Some(answer), answer.get("data"), answer.get("models")];
     let entries = places.into_iter().flatten().find_map(Value::as_array);
     // Ollama with no model says `data: null`.
     let entries = match entries {
-        None if answer.get("data").is_some_and(Value::is_null) => return Some(Vec::new()),
+        None if answer.get("data").is_some_and(Value::is_null) => return Some(ListedModels::default()),
         entries => entries?,
     };
+    let mut ids = Vec::new();
     let mut models: Vec<(i64, ModelInfo)> = entries
         .iter()
+        .take(MAX_LISTED)
         .filter_map(|entry| {
             let text = |key: &str| {
                 entry
@@ -56,6 +64,7 @@ pub fn listed(endpoint: &str, answer: &Value) -> Option<Vec<ModelInfo>> {
             };
             let id = entry.as_str().or_else(|| text("id")).or_else(|| text("name"))?;
             let created = entry.get("created").and_then(Value::as_i64).unwrap_or(0);
+            ids.push(id.to_owned());
             Some((created, info(endpoint, id, text("name"))))
         })
         .collect();
@@ -65,7 +74,10 @@ pub fn listed(endpoint: &str, answer: &Value) -> Option<Vec<ModelInfo>> {
     models.sort_by(|(a_created, a), (b_created, b)| b_created.cmp(a_created).then_with(|| a.id.cmp(&b.id)));
     models.dedup_by(|(_, a), (_, b)| a.id == b.id);
     models.truncate(MAX_MODELS);
-    Some(models.into_iter().map(|(_, model)| model).collect())
+    Some(ListedModels {
+        offered: models.into_iter().map(|(_, model)| model).collect(),
+        ids,
+    })
 }
 
 fn info(endpoint: &str, model: &str, name: Option<&str>) -> ModelInfo {
@@ -93,7 +105,8 @@ mod tests {
     use super::*;
 
     fn ids(answer: Value) -> Option<Vec<String>> {
-        Some(listed("e", &answer)?.into_iter().map(|model| model.id).collect())
+        let offered = listed("e", &answer)?.offered;
+        Some(offered.into_iter().map(|model| model.id).collect())
     }
 
     #[test]
@@ -127,6 +140,7 @@ mod tests {
         let answer = json!({"data": [{"id": "/srv/models/smol.gguf"}, {"id": "x/y", "name": "X: Y"}]});
         let names: Vec<String> = listed("e", &answer)
             .unwrap()
+            .offered
             .into_iter()
             .map(|model| model.name)
             .collect();

@@ -30,7 +30,7 @@ const ANSWER_BYTES: usize = 4 << 20;
 pub struct Windows {
     set: Option<usize>,
     set_of: BTreeMap<String, usize>,
-    /// Where servers of one's own say it: beside `/v1`. Others are not asked, since it would only be in their way.
+    /// Where servers of one's own say it: beside `/v1`, with the query of the base URL. Others are not asked, since it would only be in their way.
     root: Option<Url>,
     /// As the list of models has it, once there was one.
     listed: Mutex<Option<HashMap<String, usize>>>,
@@ -40,7 +40,7 @@ impl Windows {
     pub fn new(config: &EndpointConfig, url: &Url) -> Self {
         let is_own = url.scheme() == "http";
         let mut root = url.clone();
-        root.set_query(None);
+        root.set_fragment(None);
         let path = root.path().trim_end_matches('/');
         let path = path.strip_suffix("/v1").unwrap_or(path).to_owned() + "/";
         root.set_path(&path);
@@ -160,7 +160,7 @@ impl Server<'_> {
         }
         let http = self.transport.http();
         let show = http
-            .post(self.root.join("api/show").ok()?)
+            .post(self.at("api/show")?)
             .headers(self.headers.clone())
             .header(reqwest::header::CONTENT_TYPE, "application/json")
             .body(json!({"model": model}).to_string());
@@ -169,7 +169,14 @@ impl Server<'_> {
 
     async fn get(&self, path: &str) -> Option<Value> {
         let http = self.transport.http();
-        answer(http.get(self.root.join(path).ok()?).headers(self.headers.clone())).await
+        answer(http.get(self.at(path)?).headers(self.headers.clone())).await
+    }
+
+    /// An address of the server, with the query of the endpoint's own.
+    fn at(&self, path: &str) -> Option<Url> {
+        let mut url = self.root.join(path).ok()?;
+        url.set_query(self.root.query());
+        Some(url)
     }
 }
 

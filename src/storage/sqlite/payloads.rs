@@ -3,7 +3,7 @@
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use crate::{
-    protocol::{ConversationId, Json, Judged, Payload, UserId, Verdict},
+    protocol::{ConversationId, Json, Judged, Payload, UserId, Verdict, payload::current_type},
     storage::StorageError,
 };
 
@@ -53,7 +53,7 @@ pub(super) async fn payloads(
 fn read_payload(row: &SqliteRow) -> Result<Payload, StorageError> {
     Ok(Payload {
         payload_id: row.try_get("id")?,
-        kind: row.try_get("kind")?,
+        kind: current_type(row.try_get("kind")?),
         summary: row.try_get("summary")?,
         data: Json::or_string(row.try_get("data")?),
     })

@@ -9,10 +9,10 @@ use std::{
 use rmcp::{
     ClientHandler, RoleClient,
     model::{
-        ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken,
-        ProtocolVersion,
+        ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, ErrorData,
+        Implementation, ProgressNotificationParam, ProgressToken, ProtocolVersion,
     },
-    service::NotificationContext,
+    service::{NotificationContext, RequestContext},
 };
 use tokio::sync::Notify;
 
@@ -21,6 +21,9 @@ use crate::{protocol::Fraction, tools::Progress};
 
 /// How much of what a call says of itself is shown, in bytes.
 const MESSAGE: usize = 200;
+
+/// The most declined questions that are told of in one call.
+const MAX_DECLINED: usize = 3;
 
 #[derive(Clone, Default)]
 pub struct Client {
@@ -34,6 +37,8 @@ struct Heard {
     by: Progress,
     /// It only grows. What says less comes late.
     most: f64,
+    /// What the server wanted to ask the person meanwhile.
+    declined: Vec<String>,
 }
 
 impl Client {
@@ -42,12 +47,15 @@ impl Client {
         let heard = Heard {
             by,
             most: f64::NEG_INFINITY,
+            declined: Vec::new(),
         };
         self.calls().insert(call, heard);
     }
 
-    pub fn forget(&self, call: &ProgressToken) {
-        self.calls().remove(call);
+    /// Forgets a call, and returns the questions to the person that were declined meanwhile.
+    pub fn forget(&self, call: &ProgressToken) -> Vec<String> {
+        let heard = self.calls().remove(call);
+        heard.map(|heard| heard.declined).unwrap_or_default()
     }
 
     fn calls(&self) -> MutexGuard<'_, HashMap<ProgressToken, Heard>> {
@@ -73,6 +81,27 @@ impl ClientHandler for Client {
         };
         let fraction = total.map(|total| Fraction::nearest(said.progress / total));
         call.by.say("running", message, fraction);
+    }
+
+    /// Declines: a person can't be asked here. Which call it is for is not said, so all that are under way tell of it.
+    async fn create_elicitation(
+        &self,
+        asked: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let message = match &asked {
+            ElicitRequestParams::FormElicitationParams { message, .. }
+            | ElicitRequestParams::UrlElicitationParams { message, .. } => one_line(message, MESSAGE),
+            _ => String::new(),
+        };
+        for call in self.calls().values_mut() {
+            if call.declined.len() < MAX_DECLINED {
+                call.declined.push(message.clone());
+            }
+            call.by
+                .say("declined", "Wanted to ask you something; declined", None);
+        }
+        Ok(ElicitResult::new(ElicitationAction::Decline))
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

@@ -5,7 +5,7 @@ use std::{error::Error, time::Duration};
 use rmcp::{
     ClientCacheConfig, ClientLifecycleMode, Peer, RoleClient, ServiceError,
     model::{
-        CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, PaginatedRequestParams,
+        CallToolRequestParams, CallToolResult, ClientRequest, ErrorCode, JsonObject, PaginatedRequestParams,
         ProtocolVersion, Request, ServerResult, SubscriptionFilter, Tool,
     },
     service::{
@@ -26,6 +26,38 @@ const PAGES: usize = 20;
 /// How long a connection may take to close.
 const CLOSING: Duration = Duration::from_secs(2);
 
+/// How a connection begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// As newer servers have it, or else with the handshake.
+    Either,
+    /// With the handshake, which all older servers know.
+    Handshake,
+}
+
+/// There is no connection.
+#[derive(Debug)]
+pub struct NotOpen {
+    pub why: String,
+    /// The server has answered the question for its versions with something else: the handshake may work.
+    pub is_odd_discovery: bool,
+}
+
+/// A result of a call, and the questions to the person that were declined during it.
+pub struct Called {
+    pub outcome: Result<CallToolResult, CallError>,
+    pub declined: Vec<String>,
+}
+
+/// A call without a result.
+#[derive(Debug)]
+pub struct CallError {
+    /// What the model is told.
+    pub why: String,
+    /// The server does not take such calls of this tool at all.
+    pub is_not_callable: bool,
+}
+
 /// A server that has introduced itself. It is let go when this is dropped.
 pub struct Connection {
     peer: Peer<RoleClient>,
@@ -40,19 +72,29 @@ pub struct Connection {
 
 impl Connection {
     /// Has the server introduce itself.
-    pub async fn open<T, E, A>(transport: T) -> Result<Self, String>
+    ///
+    /// # Errors
+    ///
+    /// If it does not.
+    pub async fn open<T, E, A>(transport: T, opening: Opening) -> Result<Self, NotOpen>
     where
         T: IntoTransport<RoleClient, E, A>,
         E: Error + Send + Sync + 'static,
     {
         let client = Client::default();
         let (end, ended) = (CancellationToken::new(), CancellationToken::new());
-        let either = ClientLifecycleMode::Auto {
-            preferred_versions: vec![ProtocolVersion::LATEST],
-            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+        let lifecycle = match opening {
+            Opening::Either => ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::LATEST],
+                legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+            },
+            Opening::Handshake => ClientLifecycleMode::Initialize,
         };
-        let service = serve_client_with_lifecycle_and_ct(client.clone(), transport, either, end.clone());
-        let service = service.await.map_err(|error| why_not_open(&error))?;
+        let service = serve_client_with_lifecycle_and_ct(client.clone(), transport, lifecycle, end.clone());
+        let service = service.await.map_err(|error| NotOpen {
+            why: why_not_open(&error),
+            is_odd_discovery: opening == Opening::Either && is_odd_discovery(&error),
+        })?;
         let peer = service.peer().clone();
         // What is asked for is what is there.
         peer.set_response_cache_config(ClientCacheConfig::disabled())
@@ -84,6 +126,11 @@ impl Connection {
         if timeout(CLOSING, self.ended.cancelled()).await.is_err() {
             tracing::debug!("an MCP server does not let go of its connection");
         }
+    }
+
+    /// What the server says about using its tools.
+    pub fn instructions(&self) -> Option<String> {
+        self.peer.peer_info()?.instructions.clone()
     }
 
     /// Lists the tools, and no more than are wanted. Changes after that are told by [`Self::changed`].
@@ -138,16 +185,23 @@ impl Connection {
     }
 
     /// Calls a tool. The server is told if this is dropped before there is an answer.
-    ///
-    /// # Errors
-    ///
-    /// If there is no result: what the model is told.
-    pub async fn call(
+    pub async fn call(&self, tool: String, arguments: JsonObject, progress: Progress) -> Called {
+        let mut declined = Vec::new();
+        let outcome = self.answered(tool, arguments, progress, &mut declined).await;
+        Called { outcome, declined }
+    }
+
+    async fn answered(
         &self,
         tool: String,
         arguments: JsonObject,
         progress: Progress,
-    ) -> Result<CallToolResult, String> {
+        declined: &mut Vec<String>,
+    ) -> Result<CallToolResult, CallError> {
+        let other = |why: &str| CallError {
+            why: why.to_owned(),
+            is_not_callable: false,
+        };
         let call = CallToolRequestParams::new(tool).with_arguments(arguments);
         let call = ClientRequest::CallToolRequest(Request::new(call));
         let sent = self
@@ -159,16 +213,24 @@ impl Connection {
             client: &self.client,
             handle: Some(handle),
         };
-        match asked.answer().await.map_err(|error| self.why_no_answer(error))? {
+        let answer = asked.answer(declined).await;
+        match answer.map_err(|error| self.why_no_answer(error))? {
             ServerResult::CallToolResult(result) => Ok(result),
-            ServerResult::InputRequiredResult(_) => {
-                Err("The tool asks for more input, which can't be given to it here.".into())
-            }
-            _ => Err("The server gave something else than a result.".into()),
+            ServerResult::InputRequiredResult(_) => Err(other(
+                "The tool asks the person for more input, and Parlor can't ask for it: the call was given up.",
+            )),
+            _ => Err(other("The server gave something else than a result.")),
         }
     }
 
-    fn why_no_answer(&self, error: ServiceError) -> String {
+    fn why_no_answer(&self, error: ServiceError) -> CallError {
+        CallError {
+            is_not_callable: matches!(&error, ServiceError::McpError(error) if error.code == ErrorCode::METHOD_NOT_FOUND),
+            why: self.why_in_words(error),
+        }
+    }
+
+    fn why_in_words(&self, error: ServiceError) -> String {
         match error {
             ServiceError::McpError(error) => error.message.into_owned(),
             ServiceError::TransportSend(error) => {
@@ -208,14 +270,14 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    async fn answer(mut self) -> Result<ServerResult, ServiceError> {
+    async fn answer(mut self, declined: &mut Vec<String>) -> Result<ServerResult, ServiceError> {
         let Some(handle) = &mut self.handle else {
             return Err(ServiceError::UnexpectedResponse);
         };
         let answer = (&mut handle.rx)
             .await
             .unwrap_or(Err(ServiceError::TransportClosed));
-        self.client.forget(&handle.progress_token);
+        *declined = self.client.forget(&handle.progress_token);
         self.handle = None;
         answer
     }
@@ -228,6 +290,19 @@ impl Drop for Asked<'_> {
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(handle.cancel(Some("The call was stopped.".into())));
         }
+    }
+}
+
+/// Whether a server has answered the question for its versions, and with neither an error nor its versions.
+fn is_odd_discovery(error: &ClientInitializeError) -> bool {
+    match error {
+        ClientInitializeError::ExpectedInitResult(_)
+        | ClientInitializeError::ExpectedInitResponse(_)
+        | ClientInitializeError::UncorrelatedErrorResponse { .. }
+        | ClientInitializeError::ConflictInitResponseId(..) => true,
+        // What can't be read as an answer: not what could not be sent.
+        ClientInitializeError::TransportError { error, .. } => !is_connecting(error),
+        _ => false,
     }
 }
 

@@ -19,6 +19,22 @@ use crate::{outgoing::client_for, settings::mcp::Variables};
 ///
 /// If the address or a header can't be one.
 pub fn transport(url: &str, headers: &Variables) -> Result<StreamableHttpClientTransport<Client>, String> {
+    let (client, url, headers) = client(url, headers)?;
+    let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
+        .custom_headers(headers)
+        .max_sse_event_size(MESSAGE_BYTES);
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// A client for a server, its address, and the headers of each request.
+///
+/// # Errors
+///
+/// If the address or a header can't be one.
+pub fn client(
+    url: &str,
+    headers: &Variables,
+) -> Result<(Client, Url, HashMap<HeaderName, HeaderValue>), String> {
     let url: Url = url.parse().map_err(|error| format!("its url is none: {error}"))?;
     let headers: HashMap<_, _> = headers
         .values
@@ -29,10 +45,7 @@ pub fn transport(url: &str, headers: &Variables) -> Result<StreamableHttpClientT
         .collect::<Result<_, _>>()?;
     let client = client_for(&url).connect_timeout(CONNECTING).build();
     let client = client.map_err(|error| error.to_string())?;
-    let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
-        .custom_headers(headers)
-        .max_sse_event_size(MESSAGE_BYTES);
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    Ok((client, url, headers))
 }
 
 fn header(name: &str, value: &str) -> Option<(HeaderName, HeaderValue)> {

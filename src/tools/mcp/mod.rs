@@ -7,8 +7,11 @@
 
 mod client;
 mod connection;
+mod hidden;
 mod http;
+mod legacy;
 mod lines;
+mod log;
 mod result;
 mod server;
 mod stdio;
@@ -22,7 +25,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use self::server::Server;
 use super::{AnyTool, ToolSource};
-use crate::{secrets::Secrets, settings::McpServer};
+use crate::{protocol::RunError, secrets::Secrets, settings::McpServer};
 
 /// The largest message of a server: a larger one ends its connection.
 const MESSAGE_BYTES: usize = 8 << 20;
@@ -71,5 +74,12 @@ impl ToolSource for Servers {
     fn settled(&self) -> BoxFuture<'_, ()> {
         let servers = self.servers.iter().map(|server| server.settled());
         join_all(servers).map(drop).boxed()
+    }
+
+    fn problems(&self) -> Vec<RunError> {
+        self.servers
+            .iter()
+            .filter_map(|server| server.problem())
+            .collect()
     }
 }

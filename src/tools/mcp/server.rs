@@ -1,7 +1,11 @@
 //! One server: connected whenever that is possible, and which tools it has.
 
 use std::{
-    sync::{Arc, PoisonError, RwLock},
+    collections::HashSet,
+    sync::{
+        Arc, Mutex, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -12,15 +16,19 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    connection::Connection,
-    http,
+    connection::{Connection, NotOpen, Opening},
+    hidden::Hidden,
+    http, legacy,
+    log::ServerLog,
     stdio::Stdio,
-    tool::{Listed, ServerTool},
+    tool::{self, Listed, ServerTool},
 };
 use crate::{
+    agent::control::neutral,
+    protocol::RunError,
     secrets::Secrets,
     settings::{McpServer, mcp::Reached},
-    tools::AnyTool,
+    tools::{AnyTool, Guidance, plain::within},
 };
 
 /// How long a server may take to introduce itself and to list its tools: npx may have to download it first.
@@ -36,6 +44,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// A connection that has lasted for so long was not a failure.
 const STABLE: Duration = Duration::from_secs(30);
 
+/// What a model is shown of a server's words about using its tools, in bytes: it is in every prompt.
+const INSTRUCTIONS: usize = 4 << 10;
+
 /// A server changes its tools no more often than it is worth.
 const LISTED_EVERY: Duration = Duration::from_secs(1);
 
@@ -46,6 +57,12 @@ pub struct Server {
     state: watch::Sender<State>,
     /// As they were listed last. They stay while a lost connection is made again, if that works at once.
     tools: RwLock<Vec<Arc<Listed>>>,
+    /// What it says about using them.
+    guidance: RwLock<Option<Arc<Guidance>>>,
+    /// It does not answer the question of newer clients: it is not asked again.
+    wants_handshake: AtomicBool,
+    /// Tools that it lists and does not let be called.
+    withdrawn: Mutex<HashSet<String>>,
 }
 
 /// Where it stands with a server.
@@ -67,7 +84,55 @@ impl Server {
             settings,
             state: watch::Sender::new(State::Starting),
             tools: RwLock::default(),
+            guidance: RwLock::default(),
+            wants_handshake: AtomicBool::new(false),
+            withdrawn: Mutex::default(),
         }
+    }
+
+    pub fn log(&self) -> &ServerLog {
+        self.hidden.log()
+    }
+
+    pub fn guidance(&self) -> Option<Arc<Guidance>> {
+        self.guidance
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// What keeps its tools from being offered, as a person is told.
+    pub fn problem(&self) -> Option<RunError> {
+        let State::Awaited(why) = &*self.state.borrow() else {
+            return None;
+        };
+        let name = &self.settings.name;
+        Some(RunError {
+            code: "mcp_unavailable".into(),
+            message: format!("The MCP server “{name}” can't be used: {why}."),
+            hint: format!(
+                "Its tools are not offered meanwhile. Parlor goes on trying; if that does not help, correct “{name}” under [[mcp]] in \
+                 the settings and restart Parlor."
+            ),
+        })
+    }
+
+    /// Does not offer a tool any more.
+    pub fn withdraw(&self, name: &str) {
+        let mut withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);
+        if withdrawn.insert(name.to_owned()) {
+            let tool = tool::one_line(name, tool::TITLE);
+            self.log().warn(&format!(
+                "does not take calls of its tool {tool}: it is not offered any more"
+            ));
+        }
+        let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
+        tools.retain(|tool| !withdrawn.contains(tool.name()));
+    }
+
+    pub fn is_withdrawn(&self, name: &str) -> bool {
+        let withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);
+        withdrawn.contains(name)
     }
 
     pub fn tools(self: &Arc<Self>) -> Vec<Arc<dyn AnyTool>> {
@@ -138,7 +203,7 @@ impl Server {
             if began.elapsed() > STABLE {
                 wait = FIRST_WAIT;
             }
-            tracing::warn!(server = self.settings.name, "{why}; trying again in {wait:?}");
+            self.log().warn(&format!("{why}; trying again in {wait:?}"));
             self.is_now(State::Awaited(why));
             sleep(wait).await;
             wait = (wait * 2).min(LONGEST_WAIT);
@@ -147,17 +212,13 @@ impl Server {
 
     async fn connect(self: &Arc<Self>) -> Result<Connection, String> {
         let connecting = async {
-            let connection = match &self.settings.reached {
-                Reached::Command { command, args, env } => {
-                    let run = Stdio::run(command, args, env, self.hidden.clone());
-                    let transport = run.map_err(|error| format!("{command} can't be run: {error}"))?;
-                    Connection::open(transport).await?
-                }
-                Reached::Url { url, headers } => Connection::open(http::transport(url, headers)?).await?,
-            };
+            let connection = self.open().await?;
+            let instructions = connection.instructions().unwrap_or_default();
+            let guidance = self.guidance_of(&instructions).map(Arc::new);
+            *self.guidance.write().unwrap_or_else(PoisonError::into_inner) = guidance;
             self.list(&connection).await?;
-            let tools = self.tools().len();
-            tracing::info!(server = self.settings.name, tools, "has listed its tools");
+            self.log()
+                .info(&format!("has listed its tools ({})", self.tools().len()));
             Ok(connection)
         };
         let connected = timeout(CONNECTING, connecting).await;
@@ -165,6 +226,59 @@ impl Server {
         connected
             .unwrap_or_else(late)
             .map_err(|why: String| self.shown(why))
+    }
+
+    /// Opens a connection, with the handshake if the server answers nothing else.
+    async fn open(&self) -> Result<Connection, String> {
+        if !self.wants_handshake.load(Relaxed) {
+            match self.open_with(Opening::Either).await {
+                Ok(connection) => return Ok(connection),
+                Err(error) if !error.is_odd_discovery => return Err(self.named(error.why).await),
+                Err(_) => {}
+            }
+        }
+        match self.open_with(Opening::Handshake).await {
+            Ok(connection) => {
+                self.wants_handshake.store(true, Relaxed);
+                Ok(connection)
+            }
+            Err(error) => Err(self.named(error.why).await),
+        }
+    }
+
+    async fn open_with(&self, opening: Opening) -> Result<Connection, NotOpen> {
+        let unusable = |why| NotOpen {
+            why,
+            is_odd_discovery: false,
+        };
+        match &self.settings.reached {
+            Reached::Command { command, args, env } => {
+                let run = Stdio::run(command, args, env, self.hidden.clone());
+                let transport = run.map_err(|error| unusable(format!("{command} can't be run: {error}")))?;
+                Connection::open(transport, opening).await
+            }
+            Reached::Url { url, headers } => {
+                let transport = http::transport(url, headers).map_err(unusable)?;
+                Connection::open(transport, opening).await
+            }
+        }
+    }
+
+    /// Why there is no connection, in better words if there are any.
+    async fn named(&self, why: String) -> String {
+        match &self.settings.reached {
+            Reached::Url { url, headers } if legacy::is_legacy(url, headers).await => legacy::WHY.into(),
+            Reached::Url { .. } | Reached::Command { .. } => why,
+        }
+    }
+
+    /// A server's words about using its tools, as the model may be shown them.
+    fn guidance_of(&self, instructions: &str) -> Option<Guidance> {
+        let text = within(&neutral(instructions.trim()), INSTRUCTIONS);
+        (!text.is_empty()).then(|| Guidance {
+            server: self.settings.name.clone(),
+            text: self.hidden.out_of_all(&text),
+        })
     }
 
     /// Until the connection is lost, which gives why.
@@ -204,86 +318,5 @@ impl Server {
 
     fn set_tools(&self, tools: Vec<Arc<Listed>>) {
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
-    }
-}
-
-/// Takes out of a server's words what must not be shown, and says whose words they are.
-#[derive(Clone)]
-pub struct Hidden {
-    server: Arc<str>,
-    /// The server's whole address, if there is more in it than where it leads.
-    address: Option<Arc<str>>,
-    secrets: Arc<Secrets>,
-}
-
-/// The longest error that is shown, in bytes.
-const SHOWN: usize = 1000;
-
-impl Hidden {
-    fn new(settings: &McpServer, secrets: Arc<Secrets>) -> Self {
-        let address = match &settings.reached {
-            Reached::Url { url, .. } if url.contains(['@', '?']) => Some(url.as_str().into()),
-            _ => None,
-        };
-        Self {
-            server: settings.name.as_str().into(),
-            address,
-            secrets,
-        }
-    }
-
-    pub fn server(&self) -> &str {
-        &self.server
-    }
-
-    /// How much of a text beyond what is shown has to be known.
-    pub fn margin(&self) -> usize {
-        self.secrets.margin()
-    }
-
-    /// The beginning of a text, as long as an error is shown. `more` if it went on beyond what is here.
-    pub fn out_of(&self, text: &str, more: bool) -> String {
-        let text = match &self.address {
-            Some(address) => text.replace(&**address, "•••"),
-            None => text.to_owned(),
-        };
-        self.secrets.hide_within(&text, SHOWN, more).0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::settings::Settings;
-
-    #[test]
-    fn no_secret_of_any_setting_is_in_a_servers_words() {
-        let file = r#"
-            [[endpoints]]
-            name = "e"
-            base_url = "http://127.0.0.1:1/v1"
-            headers = { Authorization = "Bearer others-0123" }
-
-            [[mcp]]
-            name = "x"
-            url = "http://x/mcp?key=abc"
-            headers = { authorization = "Bearer hush/hush", short = "no" }
-
-            [[mcp]]
-            name = "y"
-            command = "run"
-            args = ["--token", "arg-secret-1", "0123abcd4567efgh"]
-            env = { API_KEY = "of the environment" }
-        "#;
-        let settings: Settings = toml::from_str(file).unwrap();
-        let secrets = Arc::new(Secrets::of(&settings));
-        let server = Server::new(settings.mcp[0].clone(), secrets);
-        let said = "no answer to Bearer hush/hush at http://x/mcp?key=abc, hush%2Fhush, hush\\/hush, arg-secret-1, \
-                    0123abcd4567efgh, others-0123, of+the+environment";
-        assert_eq!(
-            server.shown(said),
-            "no answer to ••• at •••, •••, •••, •••, •••, •••, •••"
-        );
-        assert_eq!(server.shown("é".repeat(SHOWN)).len(), SHOWN);
     }
 }

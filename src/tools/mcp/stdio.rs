@@ -3,7 +3,7 @@
 //! rmcp's own transport for this knows neither process groups nor limits, and waits for ever for the answer to a call that came
 //! as something that can't be read.
 
-use std::{io, process::Stdio as Pipe, sync::Arc, time::Duration};
+use std::{borrow::Cow, io, process::Stdio as Pipe, sync::Arc, time::Duration};
 
 use rmcp::{
     RoleClient,
@@ -12,18 +12,19 @@ use rmcp::{
     transport::Transport,
 };
 use serde::{Deserialize, de::IgnoredAny};
+use serde_json::Value;
 use tokio::{
     io::AsyncWriteExt,
     process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
     sync::Mutex,
-    time::{Instant, sleep, timeout},
+    time::{sleep, timeout},
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{
     MESSAGE_BYTES,
+    hidden::Hidden,
     lines::{Line, Lines},
-    server::Hidden,
 };
 use crate::settings::mcp::Variables;
 
@@ -38,10 +39,8 @@ const WRITING: Duration = Duration::from_secs(30);
 /// How long a server may take to end by itself when its input has, and then when it is asked to.
 const LEAVING: Duration = Duration::from_millis(400);
 
-/// How much of a line on standard error goes to the log, and how many lines in a minute.
+/// How much of a line on standard error goes to the log.
 const LOG_LINE: usize = 1000;
-const LOG_LINES: usize = 100;
-const MINUTE: Duration = Duration::from_secs(60);
 
 /// A running server. Its whole process group is killed when this is dropped.
 pub struct Stdio {
@@ -103,10 +102,9 @@ impl Stdio {
         let message = read(&String::from_utf8_lossy(line));
         if message.is_none() && !self.has_babbled && !line.trim_ascii().is_empty() {
             self.has_babbled = true;
-            tracing::warn!(
-                server = self.hidden.server(),
-                "writes to its output what is no message; that is passed over"
-            );
+            self.hidden
+                .log()
+                .warn("writes to its output what is no message; that is passed over");
         }
         message
     }
@@ -165,13 +163,13 @@ impl Transport<RoleClient> for Stdio {
                     }
                 }
                 Ok(Some(Line::Cut(_))) => {
-                    let server = self.hidden.server();
-                    tracing::warn!(server, "sent a message of more than {MESSAGE_BYTES} bytes");
+                    let log = self.hidden.log();
+                    log.warn(&format!("sent a message of more than {MESSAGE_BYTES} bytes"));
                     return None;
                 }
                 Ok(None) => return None,
                 Err(error) => {
-                    tracing::warn!(server = self.hidden.server(), %error, "can't be read");
+                    self.hidden.log().warn(&format!("can't be read: {error}"));
                     return None;
                 }
             }
@@ -206,6 +204,7 @@ fn read(line: &str) -> Option<ServerJsonRpcMessage> {
         id: RequestId,
         method: Option<IgnoredAny>,
     }
+    let line = &*without_task_only_tools(line);
     if let Ok(message) = serde_json::from_str(line) {
         return Some(message);
     }
@@ -215,6 +214,21 @@ fn read(line: &str) -> Option<ServerJsonRpcMessage> {
         .method
         .is_none()
         .then(|| JsonRpcMessage::error(error, Some(answer.id)))
+}
+
+/// A list of tools without those that can be called as tasks alone, which rmcp's tools don't say.
+fn without_task_only_tools(line: &str) -> Cow<'_, str> {
+    if !line.contains("taskSupport") {
+        return line.into();
+    }
+    let Ok(mut message) = serde_json::from_str::<Value>(line) else {
+        return line.into();
+    };
+    let Some(tools) = message.pointer_mut("/result/tools").and_then(Value::as_array_mut) else {
+        return line.into();
+    };
+    tools.retain(|tool| tool.pointer("/execution/taskSupport").and_then(Value::as_str) != Some("required"));
+    message.to_string().into()
 }
 
 /// A process and what it has started.
@@ -262,25 +276,12 @@ impl Group {
 async fn log(errors: ChildStderr, gone: CancellationToken, hidden: Hidden) {
     let listen = async {
         let mut lines = Lines::new(errors, LOG_LINE + hidden.margin());
-        let (mut since, mut heard) = (Instant::now(), 0);
         while let Ok(Some(line)) = lines.next().await {
             let (line, more) = match line {
                 Line::Whole(line) => (line, false),
                 Line::Cut(line) => (line, true),
             };
-            if since.elapsed() > MINUTE {
-                (since, heard) = (Instant::now(), 0);
-            }
-            heard += 1;
-            let line = hidden.out_of(&String::from_utf8_lossy(&line), more);
-            match heard {
-                ..=LOG_LINES => tracing::info!(server = hidden.server(), "{line}"),
-                // The first that is left out.
-                _ if heard == LOG_LINES + 1 => {
-                    tracing::info!(server = hidden.server(), "says more than is written down here");
-                }
-                _ => {}
-            }
+            hidden.log().info(&hidden.out_of(&String::from_utf8_lossy(&line), more));
         }
     };
     tokio::select! {

@@ -7,12 +7,16 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{result, server::Server};
+use super::{
+    connection::{CallError, Called},
+    result,
+    server::Server,
+};
 use crate::{
     agent::{Plan, control::neutral},
     providers::ToolSpec,
     settings::mcp::Approval,
-    tools::{AnyTool, Call, Terms, ToolError, ToolResult, plain::within},
+    tools::{AnyTool, Call, Guidance, Terms, ToolError, ToolResult, plain::within},
 };
 
 /// A server's first tools, so many, are offered.
@@ -24,7 +28,7 @@ const NAME: usize = 64;
 /// What a model and a person are shown of a server's words, in bytes: all of it is in every prompt.
 const DESCRIPTION: usize = 4 << 10;
 const SCHEMA: usize = 32 << 10;
-const TITLE: usize = 60;
+pub const TITLE: usize = 60;
 const DETAIL: usize = 200;
 
 /// How much of a tool's text the model is given.
@@ -57,14 +61,14 @@ impl Listed {
         let mut listed: Vec<Arc<Self>> = Vec::new();
         for tool in tools {
             let is_there = listed.iter().any(|other| other.name == tool.name);
-            if is_there || settings.disabled_tools.iter().any(|name| *name == tool.name) {
+            let is_disabled = settings.disabled_tools.iter().any(|name| *name == tool.name);
+            if is_there || is_disabled || server.is_withdrawn(&tool.name) {
                 continue;
             }
             if listed.len() == TOOLS {
-                tracing::warn!(
-                    server = settings.name,
-                    "has more than {TOOLS} tools; the rest is left out"
-                );
+                server
+                    .log()
+                    .warn(&format!("has more than {TOOLS} tools; the rest is left out"));
                 break;
             }
             let name = own_name(&settings.name, &tool.name, &names);
@@ -75,11 +79,18 @@ impl Listed {
                 }
                 None => {
                     let tool = one_line(&tool.name, TITLE);
-                    tracing::warn!(server = settings.name, tool, "has a tool that can't be offered");
+                    server
+                        .log()
+                        .warn(&format!("has a tool that can't be offered: {tool}"));
                 }
             }
         }
         listed
+    }
+
+    /// What the server calls it.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     fn new(tool: &Tool, name: String, approval: Option<Approval>) -> Option<Self> {
@@ -202,6 +213,10 @@ impl AnyTool for ServerTool {
         self.tool.finds_sources
     }
 
+    fn guidance(&self) -> Option<Arc<Guidance>> {
+        self.server.guidance()
+    }
+
     fn plan(&self, arguments: &str) -> Result<Plan, String> {
         let arguments = object(arguments)?;
         let needed = self.tool.needs.iter().filter_map(|name| arguments.get(name));
@@ -218,8 +233,38 @@ impl AnyTool for ServerTool {
         let arguments = object(arguments).map_err(ToolError)?;
         let connection = self.server.connection().await.map_err(ToolError)?;
         let called = connection.call(self.tool.name.clone(), arguments, call.progress);
-        let result = called.await.map_err(|why| ToolError(self.server.shown(why)))?;
-        result::of(&self.tool.name, result)
+        let Called { outcome, declined } = called.await;
+        let outcome = match outcome {
+            Ok(result) => result::of(&self.tool.name, result),
+            Err(CallError { why, is_not_callable }) => {
+                if is_not_callable {
+                    self.server.withdraw(&self.tool.name);
+                }
+                Err(ToolError(self.server.shown(why)))
+            }
+        };
+        told_of(outcome, &declined)
+    }
+}
+
+/// An outcome that says, before all else, which questions to the person were declined. It is shown in the call's card.
+fn told_of(outcome: Result<ToolResult, ToolError>, declined: &[String]) -> Result<ToolResult, ToolError> {
+    let told: String = declined
+        .iter()
+        .map(|question| {
+            let question = match question.as_str() {
+                "" => String::new(),
+                question => format!(": “{question}”"),
+            };
+            format!("[The server wanted to ask the person something{question}. Parlor can't ask, and has declined.]\n")
+        })
+        .collect();
+    match outcome {
+        Ok(mut result) => {
+            result.text.insert_str(0, &told);
+            Ok(result)
+        }
+        Err(ToolError(why)) => Err(ToolError(told + &why)),
     }
 }
 

@@ -114,7 +114,7 @@ impl Tool for SearchPubmed {
         let text = for_model(query, found.total, &articles, problem);
         let data = json!({ "query": query, "total": found.total, "articles": articles });
         let payload = Some(NewPayload {
-            kind: "article_list".into(),
+            kind: "pubmed_search_results".into(),
             data,
         });
         Ok(ToolResult {

@@ -129,7 +129,7 @@ async fn articles_come_with_their_abstracts() {
     );
     let payload = result.payload.expect("a payload");
     let articles = json!([article("11", Some(summary)), article("12", None)]);
-    assert_eq!(payload.kind, "article_list");
+    assert_eq!(payload.kind, "pubmed_search_results");
     assert_eq!(
         payload.data,
         json!({ "query": "water[mesh]", "total": 1234, "articles": articles })
@@ -237,7 +237,7 @@ async fn what_is_no_article_is_left_out() {
     let result = search.run(input("water"), test_call::call()).await.unwrap();
     assert_eq!(
         result.text,
-        "PubMed has no articles for “water”. Try other or fewer words."
+        "PubMed has 1234 articles for “water”, but said nothing about them. Try again, or do without them."
     );
 }
 

@@ -105,7 +105,7 @@ impl Tool for WebSearch {
             data.to_string()
         };
         let payload = Some(NewPayload {
-            kind: "web_results".into(),
+            kind: "web_search_results".into(),
             data,
         });
         Ok(ToolResult {

@@ -56,7 +56,10 @@ async fn check(search: &WebSearch) {
     let result = search.run(input(" rust & co "), test_call::call()).await.unwrap();
     assert_eq!(serde_json::from_str::<Value>(&result.text).unwrap(), expected());
     let payload = result.payload.expect("a payload");
-    assert_eq!((payload.kind.as_str(), payload.data), ("web_results", expected()));
+    assert_eq!(
+        (payload.kind.as_str(), payload.data),
+        ("web_search_results", expected())
+    );
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use crate::{
     ui::{
         browser, icons,
         live::use_live,
-        models::{Models, by_endpoint},
+        models::{Models, by_endpoint, is_of_tools},
         when::When,
     },
 };
@@ -83,19 +83,26 @@ pub fn Problems() -> impl IntoView {
             </li>
         }
     };
+    let title = move || {
+        problems.with(|problems| match problems.iter().any(is_of_tools) {
+            true if problems.iter().all(is_of_tools) => "Some tools are not available",
+            true => "Some models and tools are not available",
+            false => "Some models could not be listed",
+        })
+    };
     view! {
         <When when=move || !problems.with(Vec::is_empty)>
             <button
                 type="button"
                 class="icon-button model-problems"
-                aria-label="Some models could not be listed"
-                title="Some models could not be listed"
+                aria-label=title
+                title=title
                 popovertarget="model-problems"
             >
                 {icons::alert()}
             </button>
             <div id="model-problems" class="popover" popover="auto">
-                <h2>"Some models could not be listed"</h2>
+                <h2>{title}</h2>
                 <ul>{move || problems.get().into_iter().map(one).collect_view()}</ul>
             </div>
         </When>

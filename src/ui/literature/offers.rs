@@ -55,6 +55,13 @@ pub fn register(desk: Desk) {
             true
         }),
     });
+    page.actions.add(Action {
+        name: "close_chat",
+        perform: Callback::new(move |_| {
+            tray.close();
+            true
+        }),
+    });
 }
 
 /// Puts a query into the box, and searches.

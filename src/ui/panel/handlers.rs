@@ -74,16 +74,16 @@ const IN_LITERATURE: Elsewhere = Elsewhere {
 };
 
 static HANDLERS: [Handler; 7] = [
-    Handler::new("article", "Article", 480),
-    Handler::new("article_list", "Articles", 520),
     Handler::new("chart", "Chart", 560),
+    Handler::new("pubmed_article", "Article", 480),
+    Handler::new("pubmed_search_results", "Articles", 520),
     Handler {
         elsewhere: Some(IN_LITERATURE),
         ..Handler::new("query_suggestion", "Suggested query", 420)
     },
     Handler::new("table", "Table", 640),
     Handler::new("text_document", "Document", 600),
-    Handler::new("web_results", "Search results", 480),
+    Handler::new("web_search_results", "Search results", 480),
 ];
 
 /// For what nobody knows.

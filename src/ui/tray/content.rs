@@ -6,7 +6,7 @@ use leptos::{
     ev, html, leptos_dom::helpers::window_event_listener, prelude::*, wasm_split::wasm_split, web_sys,
 };
 
-use super::{NARROW, Tray, use_tray};
+use super::{NARROW, use_tray};
 use crate::{
     protocol::ConversationId,
     ui::{
@@ -41,7 +41,7 @@ fn content(live: Live) -> AnyView {
         if chord {
             event.prevent_default();
             if tray.open.get_untracked() {
-                close(tray);
+                tray.close();
             } else {
                 tray.turn(true);
             }
@@ -70,14 +70,6 @@ fn content(live: Live) -> AnyView {
 }
 
 /// Closes it. Who was in it goes on where it is opened.
-fn close(tray: Tray) {
-    let was_within = browser::has_focus_in(".tray");
-    tray.turn(false);
-    if was_within {
-        browser::next_frame(|| browser::focus_selector("#tray-open"));
-    }
-}
-
 #[component]
 fn OpenTray(live: Live) -> impl IntoView {
     let tray = use_tray();
@@ -95,7 +87,7 @@ fn OpenTray(live: Live) -> impl IntoView {
     let escape = move |event: ev::KeyboardEvent| {
         let elsewhere = event.default_prevented() || browser::is_there("#panel, dialog[open], :popover-open");
         if event.key() == "Escape" && !elsewhere {
-            close(tray);
+            tray.close();
         }
     };
     // The one that was in it may have been deleted since.
@@ -146,7 +138,7 @@ fn OpenTray(live: Live) -> impl IntoView {
                     class="icon-button"
                     aria-label="Close the chat"
                     title="Close the chat (Ctrl+.)"
-                    on:click=move |_| close(tray)
+                    on:click=move |_| tray.close()
                 >
                     {icons::close()}
                 </button>

@@ -84,11 +84,19 @@ async fn diagnostics_say_what_was_looked_at_and_no_key() {
     let made = body(parlor.get(&path).send().await.unwrap()).await;
     let looked_at = json!({ "current_page": "literature", "query": "tides •••", "article_id": "11" });
     assert_eq!(made["context"], looked_at);
+    let told = made["context_text"].as_str().expect("a text");
+    assert!(
+        told.contains("Tides of the moon") && !told.contains("ncbi-key"),
+        "{told}"
+    );
     let plain = json!({ "message": "And this?", "model": "test/any" });
     let answer = parlor.chat(&plain).await.rest().await.pop().unwrap();
     let path = format!("/api/messages/{}/diagnostics", id(&answer, "message_id"));
     let made = body(parlor.get(&path).send().await.unwrap()).await;
-    assert_eq!(made["context"], Value::Null);
+    assert_eq!(
+        (&made["context"], &made["context_text"]),
+        (&Value::Null, &Value::Null)
+    );
 }
 
 #[tokio::test]

@@ -90,10 +90,11 @@ pub fn types(events: &[Value]) -> Vec<&str> {
     types
 }
 
-/// What the deltas of a type add up to; checks that none is missing or doubled.
+/// What the model's deltas of a type add up to; checks that none is missing or doubled.
 pub fn text(events: &[Value], kind: &str) -> String {
     let mut text = String::new();
-    for event in events.iter().filter(|event| event["type"] == kind) {
+    let is_models = |event: &&Value| event["type"] == kind && event.get("offset").is_some();
+    for event in events.iter().filter(is_models) {
         assert_eq!(
             event["offset"],
             text.len(),

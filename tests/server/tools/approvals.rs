@@ -90,7 +90,8 @@ async fn a_run_that_waits_for_a_person_can_be_stopped() {
     let stop = json!({ "message_id": waiting["message_id"] });
     let stopped = parlor.post("/rpc/stop_run", &stop).send().await.unwrap();
     assert_eq!(stopped.text().await.unwrap(), "\"stopped\"");
-    assert_eq!(types(&stream.rest().await), ["cancelled"]);
+    // The call's mark, then the end.
+    assert_eq!(types(&stream.rest().await), ["text_delta", "cancelled"]);
     let next = json!({ "message": "x", "model": "test/any", "conversation_id": waiting["conversation_id"] });
     assert_eq!(
         parlor.chat(&next).await.next().await.unwrap()["type"],

@@ -75,6 +75,63 @@ async fn the_calls_of_an_answer_run_together_and_the_model_is_given_what_they_ga
     );
 }
 
+/// The deltas of a stream, joined.
+fn joined(events: &[Value]) -> String {
+    let deltas = of_type(events, "text_delta").into_iter();
+    deltas
+        .map(|event| event["text"].as_str().expect("a text"))
+        .collect()
+}
+
+#[tokio::test]
+async fn deltas_joined_are_the_message() {
+    let (_folder, upstream, parlor) = with(Registry::default().with(Together(Barrier::new(2)))).await;
+    let both = asks("together", &["one", "two"]).finish("tool_calls");
+    upstream.script(When::any(), both);
+    let said = Script::new().text("Both are [[to").text("ol:0]] done.");
+    upstream.script(When::tool_gave("two is done"), said);
+    let events = ask(&parlor).await.rest().await;
+    let message = events.last().unwrap()["payload"]["message"].as_str().unwrap();
+    assert_eq!(message, "[[tool:0]]\n\n[[tool:1]]\n\nBoth are [[tool\\:0]] done.");
+    assert_eq!(joined(&events), message);
+    let marks: Vec<_> = events
+        .iter()
+        .filter(|event| event.get("marker").is_some())
+        .collect();
+    let expected = [json!([0, "[[tool:0]]"]), json!([1, "[[tool:1]]"])];
+    let found: Vec<_> = marks
+        .iter()
+        .map(|mark| json!([mark["marker"], mark["text"]]))
+        .collect();
+    assert_eq!(found, expected);
+    assert!(marks.iter().all(|mark| mark.get("offset").is_none()));
+    for (index, mark) in marks.iter().enumerate() {
+        let end = of_type(&events, "tool_complete")
+            .into_iter()
+            .find(|end| end["index"] == index)
+            .expect("it ends");
+        assert!(mark["position"].as_u64() >= end["position"].as_u64());
+    }
+
+    // Whoever comes back later gets the rest.
+    let run = events.last().unwrap()["message_id"].as_str().unwrap();
+    let mut positions: Vec<u64> = events
+        .iter()
+        .filter_map(|event| event["position"].as_u64())
+        .collect();
+    positions.dedup();
+    for position in &positions[..positions.len() - 1] {
+        let seen: Vec<Value> = events
+            .iter()
+            .filter(|event| event["position"].as_u64() <= Some(*position))
+            .cloned()
+            .collect();
+        let path = format!("/api/runs/{run}/events?after={position}");
+        let rest = parlor.follow(&path).await.rest().await;
+        assert_eq!(joined(&seen) + &joined(&rest), message, "after {position}");
+    }
+}
+
 #[tokio::test]
 async fn what_a_tool_did_is_part_of_the_conversation_from_then_on() {
     let (_folder, upstream, parlor) = with(Registry::default().with(Failing)).await;

@@ -28,7 +28,8 @@ async fn a_stop_ends_a_tool_that_is_at_work() {
         "nothing of it goes on when the stop is answered"
     );
     let rest = stream.rest().await;
-    assert_eq!(types(&rest), ["cancelled"]);
+    // The call's mark, then the end.
+    assert_eq!(types(&rest), ["text_delta", "cancelled"]);
     let path = format!("/api/messages/{}", started["message_id"].as_str().unwrap());
     let message = parlor.get_json(&path).await.1;
     assert_eq!(

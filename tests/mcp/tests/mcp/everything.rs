@@ -37,6 +37,13 @@ async fn its_tools_are_offered_as_ours() {
         .plan(r#"{"message":"one\ntwo"}"#)
         .unwrap();
     assert_eq!(echo.detail.as_deref(), Some("one"));
+    let offered = running.0.tools();
+    assert!(
+        offered
+            .iter()
+            .all(|tool| tool.spec().name != "x_simulate-research-query"),
+        "it can be called as a task alone"
+    );
     let toggle = running.tool("toggle-simulated-logging").await.plan("").unwrap();
     assert!(toggle.needs_approval, "it changes something");
     running.0.shut_down().await;

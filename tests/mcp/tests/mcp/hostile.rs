@@ -224,6 +224,56 @@ async fn a_server_is_given_its_own_variables_and_none_that_may_be_secret() {
 }
 
 #[tokio::test]
+async fn a_declined_question_is_told_in_the_result() {
+    let running = server();
+    let said = running.says("ask", "").await;
+    assert_eq!(
+        said,
+        "[The server wanted to ask the person something: “What is your name?”. Parlor can't ask, and has declined.]\n\
+         The person: \"decline\"."
+    );
+    assert_eq!(
+        running.says("echo", r#"{"text":"no question"}"#).await,
+        "no question"
+    );
+}
+
+#[tokio::test]
+async fn tools_for_tasks_alone_are_not_offered() {
+    let running = server();
+    running.tool("ask").await;
+    let names = running.0.tools();
+    assert!(names.iter().all(|tool| tool.spec().name != "x_task"));
+}
+
+#[tokio::test]
+async fn an_odd_answer_to_discovery_leads_to_the_handshake() {
+    let running = Running::start(run(SERVER, &["odd"]));
+    is_well(&running).await;
+}
+
+#[tokio::test]
+async fn instructions_come_with_the_servers_tools() {
+    let running = server();
+    let guidance = running.tool("echo").await.guidance().expect("it says something");
+    assert_eq!(guidance.server, "x");
+    assert!(
+        guidance.text.starts_with("Echo first.") && !guidance.text.contains("<!-- METADATA"),
+        "{}",
+        guidance.text
+    );
+}
+
+#[tokio::test]
+async fn what_keeps_a_server_away_is_said() {
+    let running = Running::start(run("/nowhere/such-a-server", &[]));
+    running.0.settled().await;
+    let problems = running.0.problems();
+    assert_eq!((problems.len(), &*problems[0].code), (1, "mcp_unavailable"));
+    assert!(problems[0].message.contains("“x”") && problems[0].message.contains("can't be run"));
+}
+
+#[tokio::test]
 async fn what_a_server_has_started_goes_with_it() {
     for by_dropping in [false, true] {
         let running = server();

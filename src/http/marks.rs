@@ -1,0 +1,360 @@
+//! The public stream's additions: what has to stand between the deltas of an answer's text so that all of them joined are its
+//! `message`. These are the marks of its tool calls, what separates texts, and the backslash in a mark that the model wrote itself.
+//!
+//! Additions are `text_delta`s without an `offset`. Deltas with one are the model's text, word for word.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use serde::Serialize;
+
+use crate::protocol::{
+    AssistantMessage, ConversationId, Event, EventBody, MessageId, Part, Position, ToolStatus,
+};
+
+/// The beginning of a mark.
+pub const MARK: &str = "[[tool:";
+
+/// The same in the model's text. Markdown, but for its code, takes the backslash away again.
+pub const ESCAPED: &str = "[[tool\\:";
+
+/// The part of [`MARK`] before the place of the backslash.
+const BEFORE_ESCAPE: &str = "[[tool";
+
+/// What stands between two texts, or a text and a mark.
+pub const SEPARATOR: &str = "\n\n";
+
+/// A frame of the stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// The event, as it was logged.
+    Logged,
+    /// A part of the event's text.
+    Delta {
+        offset: usize,
+        text: String,
+    },
+    Added(Addition),
+}
+
+/// A delta that is none of the model's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Addition {
+    pub node: usize,
+    pub part: usize,
+    /// The call whose mark this is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marker: Option<usize>,
+    pub text: String,
+}
+
+/// An addition as an event of the stream. It has the position of the event that it comes with.
+#[derive(Serialize)]
+pub struct AddedEvent<'a> {
+    position: Position,
+    conversation_id: ConversationId,
+    message_id: Option<MessageId>,
+    r#type: &'static str,
+    #[serde(flatten)]
+    addition: &'a Addition,
+}
+
+impl<'a> AddedEvent<'a> {
+    pub fn with(event: &Event, addition: &'a Addition) -> Self {
+        Self {
+            position: event.position,
+            conversation_id: event.conversation_id,
+            message_id: event.message_id,
+            r#type: "text_delta",
+            addition,
+        }
+    }
+}
+
+/// The text of an answer as far as it has been streamed.
+#[derive(Debug, Default)]
+pub struct Marks {
+    last: Option<Place>,
+    /// The node before ended with a text, which the next one goes on with.
+    is_broken_off: bool,
+    has_text: bool,
+    /// The end of the present text, as long as a mark's beginning may be in it.
+    tail: String,
+    /// Calls that have no mark yet, in their order.
+    queue: VecDeque<Queued>,
+    /// All calls that have a mark, or are in the queue.
+    seen: BTreeSet<usize>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    node: usize,
+    part: usize,
+    is_text: bool,
+}
+
+#[derive(Debug)]
+struct Queued {
+    node: usize,
+    part: usize,
+    index: usize,
+    has_ended: bool,
+}
+
+impl Marks {
+    /// Whether something of the answer came before this event that this has not seen: see [`catch_up`](Self::catch_up).
+    pub fn is_behind(&self, body: &EventBody) -> bool {
+        if self.last.is_some() {
+            return false;
+        }
+        match body {
+            EventBody::ToolComplete { .. } => true,
+            body => place(body).is_some_and(|place| place != (0, 0)),
+        }
+    }
+
+    /// Takes for streamed what an answer has before the place of an event.
+    pub fn catch_up(&mut self, answer: &AssistantMessage, body: &EventBody) {
+        let Some(until) = place(body).or_else(|| place_of_end(answer, body)) else {
+            return;
+        };
+        let is_of_call = matches!(
+            body,
+            EventBody::ApprovalRequested(_) | EventBody::ToolStart { .. } | EventBody::ToolComplete { .. }
+        );
+        for (node, parts) in answer.nodes.iter().enumerate() {
+            for (part, content) in parts.parts.iter().enumerate() {
+                match content {
+                    // Calls of one node go on at the same time.
+                    Part::ToolCall(call) if is_of_call && (node, part) >= until && node == until.0 => {
+                        self.begin(node, part, Kind::Other);
+                        self.queue(node, part, call.index, has_ended(call.status));
+                    }
+                    Part::Text { text } if (node, part) == until => {
+                        if let EventBody::TextDelta { offset: 1.., .. } = body {
+                            self.begin(node, part, Kind::Text);
+                            self.has_text = true;
+                            self.remember(before(text, body));
+                        }
+                    }
+                    _ if (node, part) >= until => {}
+                    Part::ToolCall(call) => {
+                        self.begin(node, part, Kind::Other);
+                        self.seen.insert(call.index);
+                        self.has_text = true;
+                    }
+                    Part::Text { text } => {
+                        self.begin(node, part, Kind::Text);
+                        self.has_text = true;
+                        self.remember(text);
+                    }
+                    Part::Thinking { .. } => {
+                        self.begin(node, part, Kind::Thinking);
+                    }
+                    Part::Payload { .. } => {
+                        self.begin(node, part, Kind::Other);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The frames that an event becomes.
+    pub fn frames(&mut self, body: &EventBody) -> Vec<Frame> {
+        let mut frames = Vec::new();
+        match body {
+            EventBody::Thinking { node, part, .. } => {
+                self.begin(*node, *part, Kind::Thinking);
+            }
+            EventBody::PayloadMade { node, part, .. } => {
+                self.begin(*node, *part, Kind::Other);
+            }
+            EventBody::ApprovalRequested(call) | EventBody::ToolStart { call, .. } => {
+                self.begin(call.node, call.part, Kind::Other);
+                self.queue(call.node, call.part, call.index, false);
+            }
+            EventBody::ToolComplete { index, .. } => {
+                frames.push(Frame::Logged);
+                for call in &mut self.queue {
+                    call.has_ended |= call.index == *index;
+                }
+                while self.queue.front().is_some_and(|call| call.has_ended) {
+                    self.mark_next(&mut frames);
+                }
+                return frames;
+            }
+            EventBody::TextDelta {
+                node,
+                part,
+                offset,
+                text,
+            } => {
+                self.mark_all(&mut frames);
+                let is_new = self.begin(*node, *part, Kind::Text);
+                if is_new && self.has_text {
+                    frames.push(added(*node, *part, None, SEPARATOR));
+                }
+                self.has_text = true;
+                self.split(*node, *part, *offset, text, &mut frames);
+                return frames;
+            }
+            body if body.terminal_status().is_some() => self.mark_all(&mut frames),
+            _ => {}
+        }
+        frames.push(Frame::Logged);
+        frames
+    }
+
+    /// A part of the answer, perhaps a new one; whether a new text begins with it.
+    fn begin(&mut self, node: usize, part: usize, kind: Kind) -> bool {
+        let last = self.last;
+        if last.is_some_and(|last| (last.node, last.part) >= (node, part)) {
+            return false;
+        }
+        if last.is_none_or(|last| last.node != node) {
+            self.is_broken_off = last.is_some_and(|last| last.node + 1 == node && last.is_text);
+        }
+        let is_text = kind == Kind::Text;
+        self.last = Some(Place { node, part, is_text });
+        let goes_on = self.is_broken_off;
+        // Thinking may come before a text that goes on.
+        self.is_broken_off &= kind == Kind::Thinking;
+        let is_new = is_text && !goes_on;
+        if is_new {
+            self.tail.clear();
+        }
+        is_new
+    }
+
+    fn queue(&mut self, node: usize, part: usize, index: usize, has_ended: bool) {
+        if self.seen.insert(index) {
+            self.queue.push_back(Queued {
+                node,
+                part,
+                index,
+                has_ended,
+            });
+        }
+    }
+
+    fn mark_all(&mut self, frames: &mut Vec<Frame>) {
+        while !self.queue.is_empty() {
+            self.mark_next(frames);
+        }
+    }
+
+    fn mark_next(&mut self, frames: &mut Vec<Frame>) {
+        let Some(Queued {
+            node, part, index, ..
+        }) = self.queue.pop_front()
+        else {
+            return;
+        };
+        if self.has_text {
+            frames.push(added(node, part, None, SEPARATOR));
+        }
+        self.has_text = true;
+        frames.push(added(node, part, Some(index), &mark(index)));
+    }
+
+    /// The text of a delta, with a backslash in each mark.
+    fn split(&mut self, node: usize, part: usize, offset: usize, text: &str, frames: &mut Vec<Frame>) {
+        let mut begin = 0;
+        for (at, _) in text.match_indices(':') {
+            let before = &text[..at];
+            let is_mark = match before.len() < BEFORE_ESCAPE.len() {
+                true => (self.tail.clone() + before).ends_with(BEFORE_ESCAPE),
+                false => before.ends_with(BEFORE_ESCAPE),
+            };
+            if !is_mark {
+                continue;
+            }
+            if begin < at {
+                frames.push(Frame::Delta {
+                    offset: offset + begin,
+                    text: text[begin..at].to_owned(),
+                });
+            }
+            frames.push(added(node, part, None, "\\"));
+            begin = at;
+        }
+        frames.push(match begin {
+            0 if !matches!(frames.last(), Some(Frame::Added(Addition { text, .. })) if text == "\\") => {
+                Frame::Logged
+            }
+            _ => Frame::Delta {
+                offset: offset + begin,
+                text: text[begin..].to_owned(),
+            },
+        });
+        self.remember(text);
+    }
+
+    fn remember(&mut self, text: &str) {
+        self.tail.push_str(text);
+        let keep = self.tail.len().saturating_sub(BEFORE_ESCAPE.len());
+        self.tail.drain(..self.tail.floor_char_boundary(keep));
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Thinking,
+    Other,
+}
+
+/// The mark of a call.
+pub fn mark(index: usize) -> String {
+    format!("{MARK}{index}]]")
+}
+
+fn added(node: usize, part: usize, marker: Option<usize>, text: &str) -> Frame {
+    Frame::Added(Addition {
+        node,
+        part,
+        marker,
+        text: text.to_owned(),
+    })
+}
+
+fn place(body: &EventBody) -> Option<(usize, usize)> {
+    match body {
+        EventBody::Thinking { node, part, .. }
+        | EventBody::TextDelta { node, part, .. }
+        | EventBody::PayloadMade { node, part, .. } => Some((*node, *part)),
+        EventBody::ApprovalRequested(call) | EventBody::ToolStart { call, .. } => {
+            Some((call.node, call.part))
+        }
+        _ => None,
+    }
+}
+
+/// The part of a text that came before a delta of it.
+fn before<'a>(text: &'a str, body: &EventBody) -> &'a str {
+    match body {
+        EventBody::TextDelta { offset, .. } => text.get(..*offset).unwrap_or(text),
+        _ => text,
+    }
+}
+
+/// The place of the call that has ended.
+fn place_of_end(answer: &AssistantMessage, body: &EventBody) -> Option<(usize, usize)> {
+    let EventBody::ToolComplete { index, .. } = body else {
+        return None;
+    };
+    answer.nodes.iter().enumerate().find_map(|(node, parts)| {
+        let is_it = |part: &Part| matches!(part, Part::ToolCall(call) if call.index == *index);
+        Some((node, parts.parts.iter().position(is_it)?))
+    })
+}
+
+fn has_ended(status: ToolStatus) -> bool {
+    !matches!(
+        status,
+        ToolStatus::Waiting | ToolStatus::Allowed | ToolStatus::Running
+    )
+}
+
+#[cfg(test)]
+#[path = "marks_tests.rs"]
+mod tests;

@@ -1,0 +1,70 @@
+//! Servers of the older transport, HTTP+SSE of 2024-11-05, which Parlor does not speak: found out to be named.
+
+use std::time::Duration;
+
+use reqwest::header;
+
+use super::http;
+use crate::settings::mcp::Variables;
+
+/// What a person is told of such a server.
+pub const WHY: &str = "it speaks the older HTTP+SSE transport of MCP (2024-11-05), which Parlor does not know: name its address for \
+     streamable HTTP, if it has one (it often ends with /mcp), or update the server";
+
+/// How long it may take to begin its stream.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How much of the stream is looked at.
+const BEGINNING: usize = 4 << 10;
+
+/// Whether a server begins a stream with the event that only such servers send.
+pub async fn is_legacy(url: &str, headers: &Variables) -> bool {
+    tokio::time::timeout(PATIENCE, begins_with_endpoint(url, headers))
+        .await
+        .ok()
+        .flatten()
+        .unwrap_or_default()
+}
+
+async fn begins_with_endpoint(url: &str, headers: &Variables) -> Option<bool> {
+    let (client, url, headers) = http::client(url, headers).ok()?;
+    let request = client.get(url).headers(headers.into_iter().collect());
+    let mut response = request
+        .header(header::ACCEPT, "text/event-stream")
+        .send()
+        .await
+        .ok()?;
+    let media_type = response.headers().get(header::CONTENT_TYPE)?.to_str().ok()?;
+    if !response.status().is_success() || !media_type.starts_with("text/event-stream") {
+        return Some(false);
+    }
+    let mut beginning = Vec::new();
+    while beginning.len() < BEGINNING {
+        beginning.extend_from_slice(&response.chunk().await.ok()??);
+        if is_endpoint_event(&String::from_utf8_lossy(&beginning)) {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
+fn is_endpoint_event(stream: &str) -> bool {
+    let mut lines = stream.lines();
+    lines.any(|line| {
+        line.strip_prefix("event:")
+            .is_some_and(|event| event.trim() == "endpoint")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_endpoint_event;
+
+    #[test]
+    fn the_first_event_of_the_older_transport_is_known() {
+        assert!(is_endpoint_event(
+            ": hello\n\nevent: endpoint\ndata: /messages?id=1\n\n"
+        ));
+        assert!(!is_endpoint_event("event: message\ndata: endpoint\n\n"));
+    }
+}
