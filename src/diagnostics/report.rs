@@ -12,7 +12,7 @@ use crate::{
         AssistantMessage, ConversationId, Json, Message, MessageId, PageContext, RunStatus, Timestamp,
     },
     providers::Cost,
-    storage::{RecordedCall, StorageError},
+    storage::{RecordedCall, StorageError, damage::undamaged},
 };
 
 /// How an answer was made.
@@ -84,7 +84,7 @@ impl Diagnostics {
     ///
     /// # Errors
     ///
-    /// If what was written down can't be read.
+    /// If storage does not work. A call that can't be read is left out.
     pub fn of(
         conversation_id: ConversationId,
         message: &Message,
@@ -95,9 +95,11 @@ impl Diagnostics {
         };
         let mut read = Vec::with_capacity(recorded.len());
         for call in recorded {
-            let request: Request = serde_json::from_str(call.request.as_deref().unwrap_or_default())?;
-            let response: Response = serde_json::from_str(&call.response)?;
-            read.push((request, response));
+            let parts = || -> Result<(Request, Response), StorageError> {
+                let request = serde_json::from_str(call.request.as_deref().unwrap_or_default())?;
+                Ok((request, serde_json::from_str(&call.response)?))
+            };
+            read.extend(undamaged("model_calls", call.id, parts())?);
         }
         Ok(put_together(conversation_id, message, answer, read))
     }

@@ -69,7 +69,8 @@ impl Inner {
         timeout(limit, self.tools.settled()).await.is_ok()
     }
 
-    /// Reads what a run can't go on or end without, and tries again until that works. Nothing if the server goes down before.
+    /// Reads what a run can't go on or end without, and tries again until that works. Nothing if the server goes down before, or
+    /// if trying again would not help.
     async fn insist<T, F>(&self, what: &str, read: impl Fn() -> F) -> Option<T>
     where
         F: Future<Output = Result<T, StorageError>>,
@@ -77,6 +78,10 @@ impl Inner {
         loop {
             match read().await {
                 Ok(read) => return Some(read),
+                Err(error) if error.is_damage() => {
+                    tracing::error!(%error, "{what} is damaged");
+                    return None;
+                }
                 Err(error) => tracing::error!(%error, "{what} can't be read; trying again"),
             }
             tokio::select! {

@@ -28,6 +28,7 @@ pub use self::{
 
 mod beginning;
 mod change;
+pub mod damage;
 mod error;
 pub mod sqlite;
 

@@ -6,6 +6,7 @@ mod batch;
 mod continuing;
 mod contract;
 mod conversations;
+mod damage;
 mod diagnostics;
 mod faults;
 mod forgeries;
