@@ -21,8 +21,13 @@ impl Log {
     }
 
     pub fn says(&self, words: &str) -> bool {
+        self.count(words) > 0
+    }
+
+    /// How often it says that.
+    pub fn count(&self, words: &str) -> usize {
         let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&said).contains(words)
+        String::from_utf8_lossy(&said).matches(words).count()
     }
 }
 

@@ -1,10 +1,6 @@
 //! What a model server says beside the words of an answer: sources, data for itself, and what can't be shown.
 
-use super::{
-    Agent, Effect,
-    control::bounded,
-    said::filter_for,
-};
+use super::{Agent, Effect, control::bounded, said::filter_for};
 use crate::{
     protocol::{EventBody, Opaque, Part, Source},
     providers::{Beside, ModelEvent, Unread},

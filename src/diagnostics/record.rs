@@ -393,5 +393,6 @@ fn named(event: &EventBody) -> (&'static str, Option<String>) {
         EventBody::Cancelled { .. } => ("cancelled", None),
         EventBody::Error { message, .. } => ("error", short(message)),
         EventBody::Empty => ("empty", None),
+        EventBody::Damaged => ("damaged", None),
     }
 }

@@ -7,7 +7,7 @@ use super::record::{Failure, Purpose, Raw, Request, Response, TimelineEntry, Tok
 use crate::{
     protocol::{AssistantMessage, ConversationId, Json, Message, MessageId, RunStatus, Timestamp},
     providers::Cost,
-    storage::{Looking, RecordedCall, StorageError},
+    storage::{Looking, RecordedCall, StorageError, damage::undamaged},
 };
 
 /// How an answer was made.
@@ -81,7 +81,7 @@ impl Diagnostics {
     ///
     /// # Errors
     ///
-    /// If what was written down can't be read.
+    /// If storage does not work. A call that can't be read is left out.
     pub fn of(
         conversation_id: ConversationId,
         message: &Message,
@@ -92,9 +92,11 @@ impl Diagnostics {
         };
         let mut read = Vec::with_capacity(recorded.len());
         for call in recorded {
-            let request: Request = serde_json::from_str(call.request.as_deref().unwrap_or_default())?;
-            let response: Response = serde_json::from_str(&call.response)?;
-            read.push((request, response));
+            let parts = || -> Result<(Request, Response), StorageError> {
+                let request = serde_json::from_str(call.request.as_deref().unwrap_or_default())?;
+                Ok((request, serde_json::from_str(&call.response)?))
+            };
+            read.extend(undamaged("model_calls", call.id, parts())?);
         }
         Ok(put_together(conversation_id, message, answer, read))
     }
@@ -104,7 +106,11 @@ impl Diagnostics {
     /// # Errors
     ///
     /// If that can't be written as JSON.
-    pub fn with_context(mut self, looking: &Looking, secrets: &crate::secrets::Secrets) -> Result<Self, StorageError> {
+    pub fn with_context(
+        mut self,
+        looking: &Looking,
+        secrets: &crate::secrets::Secrets,
+    ) -> Result<Self, StorageError> {
         let mut context = serde_json::to_value(&looking.context)?;
         hide_in(&mut context, secrets);
         self.context = Some(context);

@@ -100,7 +100,9 @@ async fn may_have_settled(app: &AppState, follower: &mut Follower) -> Result<(),
             match follower.next().await? {
                 Followed::Event(logged) => {
                     let body = &logged.event.body;
-                    if body.terminal_status().is_some() || matches!(body, EventBody::Waiting { .. }) {
+                    if body.terminal_status().is_some()
+                        || matches!(body, EventBody::Waiting { .. } | EventBody::Damaged)
+                    {
                         return Ok(());
                     }
                 }

@@ -142,6 +142,12 @@ pub fn not_found() -> ApiError {
 impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> Self {
         tracing::error!(%error, "storage");
+        if error.is_damage() {
+            return Self::new(
+                ErrorCode::Internal,
+                "What is stored of this is damaged and can't be read. Nothing was changed. The log says more.",
+            );
+        }
         unavailable(error.trouble())
     }
 }

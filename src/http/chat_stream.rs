@@ -245,11 +245,18 @@ struct OneRun {
 }
 
 impl OneRun {
-    /// Whether the run was continued after this end of it.
-    async fn goes_on_after(&self, end: &LoggedEvent) -> bool {
+    /// Whether this is the run's last event. One that looks like it is not if the run was continued after it; one that can't be
+    /// read may be.
+    async fn is_last(&self, logged: &LoggedEvent) -> bool {
+        let is_damaged = logged.event.body == EventBody::Damaged;
+        if !is_damaged && logged.event.body.terminal_status().is_none() {
+            return false;
+        }
         let storage = &self.caller.app.storage;
-        let run = storage.run(self.run.user_id, self.run.message_id).await;
-        matches!(run, Ok(Some(run)) if run.last_position != Some(end.event.position))
+        match storage.run(self.run.user_id, self.run.message_id).await {
+            Ok(Some(run)) => run.last_position == Some(logged.event.position),
+            _ => !is_damaged,
+        }
     }
 }
 
@@ -306,7 +313,7 @@ impl OneRun {
 
     /// An event as it was logged, with the answer if it is the last one.
     async fn logged(&self, logged: &LoggedEvent) -> (String, bool) {
-        if logged.event.body.terminal_status().is_none() || self.goes_on_after(logged).await {
+        if !self.is_last(logged).await {
             return (logged.json.clone(), false);
         }
         let with_payload = async {

@@ -24,8 +24,11 @@ const ABOUT: &str = "These messages of the person were not typed. They are count
 /// The messages that lead to a run, oldest first, as far as they were not typed; empty if all were. Times are those of the zone that
 /// their metadata have, too.
 pub fn interactions(history: &[Message], zone: &TimeZone) -> String {
+    let nothing = String::new();
     let questions = history.iter().filter_map(|message| match &message.body {
         MessageBody::User { text, interaction } => Some((message, text, interaction)),
+        // It counts as a message, as it does in what the model is shown.
+        MessageBody::Damaged => Some((message, &nothing, &Interaction::TextInput)),
         MessageBody::Assistant(_) => None,
     });
     let lines: Vec<String> = questions

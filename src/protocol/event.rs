@@ -186,6 +186,8 @@ pub enum EventBody {
     SettingsChanged,
     /// What stood here was deleted; only its position is kept.
     Empty,
+    /// The stored event can't be read. It is skipped: snapshots have what came of it, as far as anything has.
+    Damaged,
 }
 
 /// What a stream says about itself. It has no position, and the stream ends with it.

@@ -109,6 +109,7 @@ kinds! {
     }],
     EventBody::SettingsChanged => [EventBody::SettingsChanged],
     EventBody::Empty => [EventBody::Empty],
+    EventBody::Damaged => [EventBody::Damaged],
 }
 
 const AT: Timestamp = Timestamp(1);

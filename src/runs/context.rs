@@ -88,13 +88,7 @@ impl Context {
     }
 
     /// The call that goes on with an answer that has come to `begun`.
-    pub fn call(
-        &self,
-        prompt: Arc<Prompt>,
-        told: Told<'_>,
-        desk: &Desk,
-        tools: Vec<Arc<ToolSpec>>,
-    ) -> Call {
+    pub fn call(&self, prompt: Arc<Prompt>, told: Told<'_>, desk: &Desk, tools: Vec<Arc<ToolSpec>>) -> Call {
         let conversation = Conversation::new(told, desk, self.clock.as_ref());
         let (history, (_, begun)) = (told.history, told.begun);
         Call {

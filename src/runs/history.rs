@@ -23,6 +23,9 @@ pub(super) mod tokens;
 const GO_ON: &str = "Your answer was cut off. Go on from exactly where it stops, in the middle of a word if need be. Do not \
                      repeat any of it, do not begin anew, and do not mention this.";
 
+/// Stands in place of a person's message that can't be read, so that roles go on taking turns.
+const DAMAGED: &str = "(A message of the person stood here. It is damaged and can't be read.)";
+
 /// Said before a summary.
 const SUMMARY: &str = "(What was said before, in short:";
 
@@ -161,6 +164,10 @@ fn shown(message: &Message, desk: &Desk, told: Told<'_>, metadata: &str, message
     let answer = match &message.body {
         MessageBody::User { text, .. } => {
             messages.push(ModelMessage::User([metadata, &*neutral(text)].concat()));
+            return;
+        }
+        MessageBody::Damaged => {
+            messages.push(ModelMessage::User([metadata, DAMAGED].concat()));
             return;
         }
         MessageBody::Assistant(answer) => answer,

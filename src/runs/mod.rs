@@ -113,8 +113,8 @@ impl Inner {
         loop {
             match read().await {
                 Ok(read) => return Ok(read),
-                Err(error) if error.trouble() == Trouble::Damaged => {
-                    tracing::error!(%error, "{what} can't be read: the database is damaged");
+                Err(error) if error.trouble() == Trouble::Damaged || error.is_damage() => {
+                    tracing::error!(%error, "{what} can't be read: it is damaged");
                     return Err(Unread::Damaged);
                 }
                 Err(error) => tracing::error!(%error, "{what} can't be read; trying again"),

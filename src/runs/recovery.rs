@@ -63,7 +63,9 @@ impl Runs {
         let Some(assistant) = message.assistant_mut() else {
             return;
         };
-        let event = EventBody::ended(status, error, clock::now(), 0);
+        // That something is missing says more than why it broke off.
+        let damage = assistant.error.clone().filter(RunError::is_damage);
+        let event = EventBody::ended(status, damage.or(error), clock::now(), 0);
         apply_to_run(assistant, &event);
         crash_point!("recovery::ending");
         let message = assistant.clone();

@@ -56,7 +56,7 @@ async fn a_run_that_cannot_be_read_is_ended_as_soon_as_it_can() {
     let (folder, runs) = runs().await;
     let run = left(&runs).await;
     let mut database = database(&folder).await;
-    let unreadable = "UPDATE messages SET body = 'x' || body";
+    let unreadable = "ALTER TABLE messages RENAME COLUMN body TO body_away";
     sqlx::query(unreadable).execute(&mut database).await.unwrap();
     let (log, _listening) = Log::listen();
     let recovering = tokio::spawn({
@@ -65,13 +65,41 @@ async fn a_run_that_cannot_be_read_is_ended_as_soon_as_it_can() {
     });
     until(async || log.says("can't be read; trying again").then_some(())).await;
     assert_eq!(status(&runs, run).await, RunStatus::Running);
-    let readable = "UPDATE messages SET body = substr(body, 2)";
+    let readable = "ALTER TABLE messages RENAME COLUMN body_away TO body";
     sqlx::query(readable).execute(&mut database).await.unwrap();
     timeout(Duration::from_secs(20), recovering)
         .await
         .expect("it is ended")
         .unwrap();
     assert_eq!(status(&runs, run).await, RunStatus::Interrupted);
+}
+
+#[tokio::test]
+async fn a_damaged_run_is_ended_and_kept_as_it_is() {
+    let (folder, runs) = runs().await;
+    let run = left(&runs).await;
+    let mut database = database(&folder).await;
+    let damage = "UPDATE messages SET body = 'x' || body";
+    sqlx::query(damage).execute(&mut database).await.unwrap();
+    timeout(Duration::from_secs(20), runs.recover())
+        .await
+        .expect("it is not tried again");
+    assert_eq!(status(&runs, run).await, RunStatus::Interrupted);
+    let stored = runs.0.storage.message(run.user_id, run.message_id).await.unwrap();
+    let answer = stored
+        .expect("it is there")
+        .1
+        .assistant()
+        .cloned()
+        .expect("an answer");
+    assert!(answer.is_damaged());
+    assert_eq!(answer.status, RunStatus::Interrupted);
+    let kept: String = sqlx::query_scalar("SELECT body FROM messages WHERE id = ?")
+        .bind(run.message_id.to_string())
+        .fetch_one(&mut database)
+        .await
+        .unwrap();
+    assert!(kept.starts_with('x'), "{kept}");
 }
 
 #[tokio::test]
@@ -115,7 +143,7 @@ async fn what_waits_for_storage_waits_no_longer_when_the_server_goes_down() {
     let (folder, runs) = runs().await;
     left(&runs).await;
     let mut database = database(&folder).await;
-    let unreadable = "UPDATE messages SET body = 'x' || body";
+    let unreadable = "ALTER TABLE messages RENAME COLUMN body TO body_away";
     sqlx::query(unreadable).execute(&mut database).await.unwrap();
     let recovered = async {
         let down = runs.shut_down(Duration::ZERO);

@@ -35,7 +35,7 @@ pub enum StorageError {
     NotWritable(Box<StorageError>),
     #[error("the data folder: {0}")]
     Folder(#[from] std::io::Error),
-    #[error("what is stored can't be read: {0}")]
+    #[error("a stored row can't be read: {0}")]
     Unreadable(#[from] serde_json::Error),
     #[error("an id that is stored can't be read: {0}")]
     UnreadableId(#[from] uuid::Error),
@@ -60,6 +60,16 @@ pub enum Trouble {
 }
 
 impl StorageError {
+    /// Whether it is about one row, which stays as it is however often it is read, and not about storage as a whole.
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreadable(_)
+                | Self::UnreadableId(_)
+                | Self::Database(sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_))
+        )
+    }
+
     /// What a person can do about it.
     pub fn trouble(&self) -> Trouble {
         use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};

@@ -29,6 +29,7 @@ pub use self::{
 
 mod beginning;
 mod change;
+pub mod damage;
 mod error;
 pub mod sqlite;
 

@@ -45,6 +45,30 @@ impl Seen {
         }
     }
 
+    /// The same, and tells `begun` when the answer has text.
+    pub async fn until_said(url: String, ask: Value, begun: oneshot::Sender<MessageId>) {
+        let Ok(mut response) = post(&url, &ask).await else {
+            return;
+        };
+        let mut seen = Self::default();
+        let mut decoder = Decoder::new(1 << 20);
+        let (mut frames, mut begun) = (Vec::new(), Some(begun));
+        while let Ok(Some(chunk)) = response.chunk().await {
+            decoder.push(&chunk, &mut frames).expect("no frame is too long");
+            frames.drain(..).for_each(|frame| seen.see(&frame));
+            let has_text = seen
+                .answer
+                .as_ref()
+                .is_some_and(|answer| !answer.text().is_empty());
+            if let (Some(run), true) = (seen.run, has_text)
+                && let Some(begun) = begun.take()
+            {
+                // Who waited may have given up.
+                let _ = begun.send(run);
+            }
+        }
+    }
+
     /// The same, of a turn that was asked for.
     pub async fn rest_of(
         mut response: reqwest::Response,
@@ -104,6 +128,19 @@ pub async fn log(url: &str, after: u64, until: u64) -> Vec<Event> {
         );
     }
     events
+}
+
+/// Changes the database itself, of a server that is down.
+pub async fn execute(data: &Path, sql: String) {
+    let mut connection = SqliteConnectOptions::new()
+        .filename(data.join("parlor.db"))
+        .connect()
+        .await
+        .expect("the database opens");
+    let changed = sqlx::query(sqlx::AssertSqlSafe(sql))
+        .execute(&mut connection)
+        .await;
+    assert_ne!(changed.expect("it is changed").rows_affected(), 0);
 }
 
 /// Asks the database itself.

@@ -12,7 +12,7 @@ use upstream::{Script, Upstream, When};
 
 use crate::{
     SOON, Server,
-    client::{Seen, log, query, stored},
+    client::{Seen, execute, log, query, stored},
 };
 
 /// How often the server is killed, and how many conversations stream each time.
@@ -95,6 +95,67 @@ async fn kill_at_random(seed: u64) {
         seen_in_all > ROUNDS * CONVERSATIONS,
         "the clients saw next to nothing: {seen_in_all}"
     );
+}
+
+/// A run that was killed after a tool call whose arguments the last version could not read, and one of which nothing can be read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn damaged_runs_have_their_end_after_a_kill() {
+    parlor::outgoing::install_tls();
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.script(
+        When::any(),
+        Script::new().tool_call("id0", "current_time", "null"),
+    );
+    upstream.script(When::tool_gave(""), Script::new().text("It is").hang());
+    let server = Server::start(folder.path(), &upstream).await;
+    let mut runs = Vec::new();
+    for _ in 0..3 {
+        let (begun, run) = tokio::sync::oneshot::channel();
+        let ask = json!({ "message": "What time is it?", "model": "openai/m" });
+        tokio::spawn(Seen::until_said(server.url.clone(), ask, begun));
+        runs.push(timeout(SOON, run).await.expect("it begins").expect("it begins"));
+    }
+    server.kill().await;
+    let [whole, without_body, without_events] = &runs[..] else {
+        panic!("three runs")
+    };
+    execute(
+        folder.path(),
+        format!("UPDATE messages SET body = 'x' WHERE id = '{without_body}'"),
+    )
+    .await;
+    execute(
+        folder.path(),
+        format!("UPDATE events SET event = 'x' WHERE message_id = '{without_events}'"),
+    )
+    .await;
+
+    let server = Server::start(folder.path(), &upstream).await;
+    let open: i64 = query(
+        folder.path(),
+        "SELECT count(*) FROM runs WHERE status = 'running'",
+    )
+    .await;
+    assert_eq!(open, 0);
+    for run in &runs {
+        let MessageBody::Assistant(kept) = stored(&server.url, *run).await.body else {
+            panic!("a run's message is an answer")
+        };
+        assert_eq!(kept.status, RunStatus::Interrupted);
+        assert_eq!(kept.is_damaged(), run != whole);
+        if run == whole {
+            assert_eq!(
+                kept.tool_calls().next().map(|call| call.input.as_str()),
+                Some("null")
+            );
+            assert_eq!(kept.text(), "It is");
+        }
+    }
+    let head = query::<i64>(folder.path(), "SELECT max(position) FROM events")
+        .await
+        .unsigned_abs();
+    assert_eq!(log(&server.url, 0, head).await.len() as u64, head);
 }
 
 /// Where `make fuzz` looks for randomised tests.

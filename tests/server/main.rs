@@ -7,6 +7,7 @@ mod continuing;
 mod contract;
 mod conversations;
 mod cross_site;
+mod damage;
 mod diagnostics;
 mod faults;
 mod forgeries;

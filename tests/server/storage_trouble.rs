@@ -80,13 +80,15 @@ async fn a_server_that_still_waits_for_what_the_last_one_left_lets_go_of_its_dat
         }
         database.close().await.unwrap();
     };
-    // As after a crash, and unreadable.
+    // As after a crash, and with a database that can't be read.
     let crash = "UPDATE runs SET status = 'running', last_position = NULL";
-    change([crash, "UPDATE messages SET body = 'x' || body"]).await;
+    let away = "ALTER TABLE messages RENAME COLUMN body TO body_away";
+    change([crash, away]).await;
     Parlor::start(folder.path(), &upstream).await.stop().await;
 
     // Only one server at a time can have the data.
-    change([crash, "UPDATE messages SET body = substr(body, 2)"]).await;
+    let back = "ALTER TABLE messages RENAME COLUMN body_away TO body";
+    change([crash, back]).await;
     let parlor = Parlor::start(folder.path(), &upstream).await;
     let run = run.as_str().unwrap();
     let message: Value = parlor.get_json(&format!("/api/messages/{run}")).await.1;

@@ -141,6 +141,7 @@ impl TryFrom<Fields> for Event {
             "literature_changed" => fields!(flat => EventBody::LiteratureChanged { change }),
             "settings_changed" => EventBody::SettingsChanged,
             "empty" => EventBody::Empty,
+            "damaged" => EventBody::Damaged,
             _ => {
                 flat.blame(NotOurs::Unknown(kind));
                 EventBody::Empty
@@ -149,7 +150,9 @@ impl TryFrom<Fields> for Event {
         let conversation_id = match body {
             EventBody::SettingsChanged | EventBody::LiteratureChanged { .. } => ConversationId::NONE,
             // What stood here may have been of none.
-            EventBody::Empty => flat.take("conversation_id").unwrap_or(ConversationId::NONE),
+            EventBody::Empty | EventBody::Damaged => {
+                flat.take("conversation_id").unwrap_or(ConversationId::NONE)
+            }
             _ => flat.need("conversation_id"),
         };
         let event = fields!(flat => Self { position; message_id } with conversation_id, body);
@@ -201,6 +204,7 @@ fn body(flat: &mut Fields) -> MessageBody {
             let interaction = interaction(flat);
             fields!(flat => MessageBody::User { text } with interaction)
         }
+        "damaged" => MessageBody::Damaged,
         _ => {
             flat.blame(NotOurs::Unknown(role));
             MessageBody::User {

@@ -46,9 +46,14 @@ impl Fields {
         self.fields
     }
 
-    /// Reads a field, if it is there. `null` is not.
+    /// Reads an optional field: `null` is the same as absent.
     fn take<T: DeserializeOwned>(&mut self, name: &'static str) -> Option<T> {
-        let read = json::read(self.remove(name)?.as_str().as_bytes());
+        let value = self.remove(name)?;
+        (value.as_str() != "null").then(|| self.read(name, &value))?
+    }
+
+    fn read<T: DeserializeOwned>(&mut self, name: &'static str, value: &Json) -> Option<T> {
+        let read = json::read(value.as_str().as_bytes());
         if read.is_err() {
             self.blame(NotOurs::Unreadable(name));
         }
@@ -56,18 +61,21 @@ impl Fields {
     }
 
     /// Reads a field that must be there. If it isn't, something blank stands in its place until [`Self::finish`]: asking
-    /// after each field whether to go on made the WASM larger.
+    /// after each field whether to go on made the WASM larger. `null` is a value: where any JSON may stand, it is kept.
     fn need<T: DeserializeOwned + Blank>(&mut self, name: &'static str) -> T {
-        self.take(name).unwrap_or_else(|| {
-            self.blame(NotOurs::Missing(name));
-            T::blank()
-        })
+        let read = match self.remove(name) {
+            Some(value) => self.read(name, &value),
+            None => {
+                self.blame(NotOurs::Missing(name));
+                None
+            }
+        };
+        read.unwrap_or_else(T::blank)
     }
 
     fn remove(&mut self, name: &str) -> Option<Json> {
         let index = self.fields.iter().position(|(of, _)| of == name)?;
-        let (_, value) = self.fields.swap_remove(index);
-        (value.as_str() != "null").then_some(value)
+        Some(self.fields.swap_remove(index).1)
     }
 
     fn blame(&mut self, fault: NotOurs) {

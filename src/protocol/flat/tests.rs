@@ -1,4 +1,7 @@
-use super::super::{examples::*, *};
+use proptest::prelude::*;
+
+use super::super::{examples::*, json::tests::any_json, *};
+use super::Fields;
 
 fn said(interaction: Interaction) -> MessageBody {
     MessageBody::User {
@@ -139,4 +142,101 @@ fn what_is_missing_or_unknown_is_named() {
     };
     assert_eq!(read("status"), "the field `message` is missing");
     assert_eq!(read("news"), "`news` is not known");
+}
+
+/// Reads as the server does, and as the page does, which must come to the same.
+fn read_both<T: serde::de::DeserializeOwned + PartialEq + std::fmt::Debug>(written: &[u8]) -> T {
+    let strict = serde_json::from_slice::<T>(written).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(json::read::<T>(written).as_ref(), Ok(&strict));
+    strict
+}
+
+fn read_event(body: EventBody) -> EventBody {
+    let written = serde_json::to_vec(&logged(body)).unwrap();
+    read_both::<Event>(&written).body
+}
+
+/// A field that says `null` says nothing, if it may be missing.
+fn said_of(json: &Json) -> Option<Json> {
+    Some(json.clone()).filter(|json| json.as_str() != "null")
+}
+
+proptest! {
+    #[test]
+    fn any_json_is_a_tools_input(json in any_json()) {
+        let input = Json::or_string(&json);
+        let asked = AskedCall { input: input.clone(), ..asked_call(None) };
+        for body in [
+            EventBody::ApprovalRequested(asked.clone()),
+            EventBody::ToolStart { call: asked, started_at: Timestamp(1) },
+        ] {
+            prop_assert_eq!(read_event(body.clone()), body);
+        }
+        let call = ToolCall { input: input.clone(), output: Some(json), ..ToolCall::of("tool", ToolStatus::Complete) };
+        let part = Part::ToolCall(Box::new(call.clone()));
+        prop_assert_eq!(read_both::<Part>(&serde_json::to_vec(&part).unwrap()), part.clone());
+        let mut answer = AssistantMessage::started("x/m");
+        answer.nodes.push(Node { parts: vec![part] });
+        let body = MessageBody::Assistant(answer);
+        prop_assert_eq!(read_both::<MessageBody>(&serde_json::to_vec(&body).unwrap()), body);
+        // Arguments are taken apart without a loss.
+        if let Ok(strict) = serde_json::from_str::<Fields>(input.as_str()) {
+            prop_assert_eq!(call.arguments(), strict.all());
+        }
+    }
+
+    #[test]
+    fn any_json_is_progress_and_a_change(json in any_json()) {
+        let any = Json::or_string(&json);
+        let body = EventBody::LiteratureChanged { change: any.clone() };
+        prop_assert_eq!(read_event(body.clone()), body);
+        let with = |data| EventBody::ToolProgress {
+            index: 0,
+            tool_use_id: "1".into(),
+            tool: "tool".into(),
+            progress: ToolProgress { data, ..progress() },
+        };
+        prop_assert_eq!(read_event(with(Some(any.clone()))), with(said_of(&any)));
+    }
+}
+
+#[test]
+fn null_is_missing_only_where_something_may_be() {
+    let read = |json: &str| serde_json::from_str::<Message>(json).map_err(|error| error.to_string());
+    let id = MessageId::new();
+    let message = format!(r#"{{"id":"{id}","parent_id":null,"created_at":1,"role":"user","text":"hi"}}"#);
+    assert_eq!(read(&message).unwrap().parent_id, None);
+    let without = message.replace("\"hi\"", "null");
+    assert!(
+        read(&without)
+            .unwrap_err()
+            .contains("the field `text` can't be read")
+    );
+}
+
+#[test]
+fn what_is_damaged_says_so() {
+    let message = Message {
+        id: MessageId::new(),
+        parent_id: None,
+        created_at: Timestamp(1),
+        body: MessageBody::Damaged,
+    };
+    assert_eq!(
+        read_both::<Message>(&serde_json::to_vec(&message).unwrap()),
+        message
+    );
+    let json = serde_json::json!({ "position": 7, "type": "damaged" });
+    let read = read_both::<Event>(json.to_string().as_bytes());
+    assert_eq!(
+        (read.body, read.conversation_id),
+        (EventBody::Damaged, ConversationId::NONE)
+    );
+    let id = MessageId::new();
+    let answer = AssistantMessage::damaged(id, RunStatus::Complete);
+    let body = MessageBody::Assistant(answer);
+    assert_eq!(
+        read_both::<MessageBody>(&serde_json::to_vec(&body).unwrap()),
+        body
+    );
 }

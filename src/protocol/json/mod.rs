@@ -23,7 +23,7 @@ mod raw;
 mod reader;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 /// The text is not JSON, or not of the form that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,6 +9,8 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
+use super::reader::Reader;
+
 /// What [`Reader`](super::reader::Reader) knows a [`Json`] by.
 pub(super) const NAME: &str = "parlor::Json";
 
@@ -17,11 +19,11 @@ pub(super) const NAME: &str = "parlor::Json";
 pub struct Json(String);
 
 impl Json {
-    /// What is JSON, or, if it is not, a JSON string of it. JSON is what can be read back, by serde_json and by the page: an escape
-    /// such as `\\ud83d` without its other half serde_json passes on unread.
+    /// What is JSON, or, if it is not, a JSON string of it. An escape such as `\\ud83d` without its other half is none: serde_json
+    /// passes it on unread, and whoever takes the value apart can't read it.
     pub fn or_string(text: &str) -> Self {
         match serde_json::from_str::<&RawValue>(text) {
-            Ok(json) if super::read::<Self>(json.get().as_bytes()).is_ok() => Self(json.get().into()),
+            Ok(json) if Reader::new(json.get()).has_whole_strings() => Self(json.get().into()),
             _ => Self(serde_json::Value::from(text).to_string()),
         }
     }

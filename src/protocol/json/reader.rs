@@ -8,6 +8,12 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    pub fn new(json: &'a str) -> Self {
+        Self {
+            rest: json.as_bytes(),
+        }
+    }
+
     /// The next byte that is not white space.
     #[inline(never)]
     pub fn peek(&mut self) -> Option<u8> {
@@ -105,6 +111,42 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Passes over a string. As for serde_json, an escape may be half of a character there: nobody wants to know which.
+    fn pass_string(&mut self) -> Result<()> {
+        self.rest = &self.rest[1..];
+        loop {
+            let is_plain = |byte: &&u8| !matches!(byte, b'"' | b'\\');
+            let plain = self.rest.iter().take_while(is_plain).count();
+            match &self.rest[plain..] {
+                [b'"', rest @ ..] => {
+                    self.rest = rest;
+                    return Ok(());
+                }
+                [b'\\', b'u', rest @ ..] => {
+                    self.rest = rest;
+                    self.utf16()?;
+                }
+                [
+                    b'\\',
+                    b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't',
+                    rest @ ..,
+                ] => self.rest = rest,
+                _ => return Err(Unreadable),
+            }
+        }
+    }
+
+    /// Whether all strings can be read. It must be JSON.
+    pub fn has_whole_strings(&mut self) -> bool {
+        while let Some(begin) = self.rest.iter().position(|byte| *byte == b'"') {
+            self.rest = &self.rest[begin..];
+            if self.string().is_err() {
+                return false;
+            }
+        }
+        true
+    }
+
     /// The character that an escape stands for.
     pub fn escaped(&mut self, escape: u8) -> Result<char> {
         Ok(match escape {
@@ -138,9 +180,7 @@ impl<'a> Reader<'a> {
         let mut depth = 0_usize;
         loop {
             match self.peek().ok_or(Unreadable)? {
-                b'"' => {
-                    self.string()?;
-                }
+                b'"' => self.pass_string()?,
                 b'{' | b'[' => {
                     depth += 1;
                     self.rest = &self.rest[1..];

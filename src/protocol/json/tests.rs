@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use serde::Serialize;
 
 use super::*;
@@ -157,5 +158,109 @@ fn whatever_is_kept_as_json_reads_back() {
         let written = serde_json::to_vec(&json).unwrap();
         assert_eq!(read::<Json>(&written), Ok(json.clone()), "{given}");
         assert_eq!(serde_json::from_slice::<Json>(&written).unwrap(), json, "{given}");
+    }
+}
+
+/// A text that is JSON, of every shape: what a model may give, and what may stand in a field for any JSON.
+pub fn any_json() -> impl Strategy<Value = String> {
+    let scalar = prop_oneof![
+        prop::sample::select(ODD).prop_map(str::to_owned),
+        any::<i64>().prop_map(|number| number.to_string()),
+        any::<u64>().prop_map(|number| number.to_string()),
+        any::<f64>().prop_filter_map("a number", |number| number
+            .is_finite()
+            .then(|| format!("{number:e}"))),
+        any::<String>().prop_map(|text| serde_json::Value::from(text).to_string()),
+    ];
+    let key = prop_oneof![
+        Just(r#""a""#.to_owned()),
+        any::<String>().prop_map(|key| serde_json::Value::from(key).to_string())
+    ];
+    scalar.prop_recursive(8, 64, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(|items| format!("[{}]", items.join(","))),
+            prop::collection::vec((key.clone(), inner), 0..6).prop_map(|fields| {
+                let fields: Vec<String> = fields
+                    .iter()
+                    .map(|(key, value)| format!("{key}:{value}"))
+                    .collect();
+                format!("{{{}}}", fields.join(" , "))
+            }),
+        ]
+    })
+}
+
+/// Values at the edges of JSON.
+pub const ODD: &[&str] = &[
+    "null",
+    "true",
+    "false",
+    "0",
+    "-0",
+    "1",
+    "-1",
+    "0.1",
+    "1e400",
+    "-1E-400",
+    "123456789012345678901234567890",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "18446744073709551615",
+    "\"\"",
+    "\"null\"",
+    "[]",
+    "{}",
+    "[null]",
+    "{\"a\":null}",
+    "{\"a\":1,\"a\":2}",
+    "{\"\":{}}",
+    "\"\\u0000\"",
+    "\"\\ud83d\\ude00\"",
+    "\"\u{2028}\u{7f}\"",
+    "[[[[[[[[[[[[]]]]]]]]]]]]",
+];
+
+proptest! {
+    #[test]
+    fn both_readers_agree_on_any_json(json in any_json()) {
+        let kept = Json::or_string(&json);
+        prop_assert_eq!(kept.as_str(), json.trim());
+        let written = serde_json::to_vec(&kept).unwrap();
+        prop_assert_eq!(read::<Json>(&written), Ok(kept.clone()));
+        prop_assert_eq!(serde_json::from_slice::<Json>(&written).unwrap(), kept);
+    }
+
+    #[test]
+    fn what_serde_json_passes_on_the_page_does(json in "[\\[\\]{},: \\-0-9eE.a-fu\\\\\"ntrl]{0,24}") {
+        if let Ok(strict) = serde_json::from_str::<Json>(&json) {
+            prop_assert_eq!(read::<Json>(json.as_bytes()), Ok(strict));
+        }
+    }
+}
+
+#[test]
+fn half_a_character_is_passed_on_alike() {
+    for json in [
+        r#"{"q":"\ud83d"}"#,
+        r#"["\udc00\ud83d\n"]"#,
+        r#""\u12""#,
+        r#""\x""#,
+        "\"\\",
+    ] {
+        let strict = serde_json::from_str::<Json>(json).ok();
+        assert_eq!(read::<Json>(json.as_bytes()).ok(), strict, "{json}");
+    }
+}
+
+/// Nested about as deep as serde_json follows, and much deeper.
+#[test]
+fn depth_is_no_matter_for_what_is_passed_on() {
+    for depth in [126, 127, 128, 129, 10_000] {
+        for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+            let json = [&open.repeat(depth), "null", &close.repeat(depth)].concat();
+            let kept = Json::or_string(&json);
+            assert_eq!(kept.as_str(), json);
+            assert_eq!(read::<Json>(&serde_json::to_vec(&kept).unwrap()), Ok(kept));
+        }
     }
 }

@@ -10,7 +10,7 @@ pub use state::{Elsewhere, OlderMessages, Transcript};
 
 use super::{
     AssistantMessage, Event, EventBody, Judged, Message, MessageBody, MessageId, Node, Part, Position,
-    RunStatus,
+    RunError, RunStatus,
 };
 
 /// What an event touched.
@@ -40,7 +40,8 @@ pub struct Gap(pub Position);
 
 /// Applies one event of the conversation's user to its state.
 ///
-/// Events at or below `as_of`, and those of other conversations, change nothing.
+/// Events at or below `as_of`, and those of other conversations, change nothing. A damaged event counts as missing: nobody knows
+/// what it was, and a snapshot has what came of it.
 ///
 /// # Errors
 ///
@@ -109,6 +110,7 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
             return Ok(Touched::Conversation);
         }
         EventBody::Empty => return Ok(Touched::Nothing),
+        EventBody::Damaged => return Err(Gap(event.position)),
         _ => {}
     }
     let Some(message_id) = event.message_id else {
@@ -144,7 +146,13 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
         state.active_leaf = Some(message_id);
         return Ok(Touched::Messages);
     }
+    // Something of it is known to be missing: no snapshot has that before the run's end stores the answer.
+    let is_damaged = assistant.is_damaged() && !assistant.status.is_terminal();
+    if is_damaged && event.body.terminal_status().is_some() {
+        return Err(Gap(event.position));
+    }
     apply_to_run(assistant, &event.body)
+        .or(is_damaged.then_some(RunTouched::Nothing))
         .map(|touched| match touched {
             RunTouched::Nothing => Touched::Nothing,
             RunTouched::Run => Touched::Run(message_id),
@@ -172,8 +180,10 @@ pub enum RunTouched {
 pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<RunTouched> {
     if matches!(event, EventBody::RunContinued { .. }) {
         run.status = RunStatus::Running;
-        (run.activity, run.error, run.ended_at) = (None, None, None);
+        (run.activity, run.ended_at) = (None, None);
         run.finish_reason = None;
+        // What can't be read is still missing then.
+        run.error = run.error.take().filter(RunError::is_damage);
         return Some(RunTouched::Run);
     }
     if let EventBody::ActionTaken { index } = event {

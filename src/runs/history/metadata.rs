@@ -88,7 +88,7 @@ impl Clock {
             .map(|before| at.0 - before.0)
             .filter(|away| *away > self.gap);
         let (tools_used, tool_summary) = match &message.body {
-            MessageBody::User { .. } => (Vec::new(), None),
+            MessageBody::User { .. } | MessageBody::Damaged => (Vec::new(), None),
             MessageBody::Assistant(answer) => tools(answer),
         };
         let files = files(message);

@@ -2,6 +2,7 @@
 
 use sqlx::{Row, SqliteConnection};
 
+use super::text;
 use crate::{
     protocol::{Attachment, AttachmentId, UserId},
     storage::{StorageError, StoredAttachment},
@@ -23,8 +24,8 @@ pub(super) async fn attachment(
         Ok(StoredAttachment {
             attachment: Attachment {
                 id,
-                name: row.try_get("name")?,
-                media_type: row.try_get("media_type")?,
+                name: text(&row, "name")?,
+                media_type: text(&row, "media_type")?,
                 bytes: data.len(),
             },
             data: data.into(),

@@ -3,10 +3,10 @@
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{literature, messages, opaque, terms};
+use super::{json_rows, literature, messages, opaque, terms, text};
 use crate::{
-    protocol::{Message, MessageBody, MessageId},
-    storage::{Beginning, PageSize, RunKey, StorageError, Summary, Terms},
+    protocol::{ConversationId, Message, MessageBody, MessageId},
+    storage::{Beginning, PageSize, RunKey, StorageError, Summary, Terms, damage::undamaged},
 };
 
 /// All that is short, and of which there is mostly nothing. What was forced belongs to the question, however often it is answered:
@@ -53,22 +53,28 @@ pub(super) async fn beginning(
         answer,
         history,
         opaque,
-        looking: literature::read_looking(&row)?,
-        verdicts: serde_json::from_str(row.try_get("verdicts")?)?,
-        instructions: row.try_get::<Option<String>, _>("person")?.unwrap_or_default(),
-        allowed_tools: serde_json::from_str(row.try_get("allowed")?)?,
-        terms: read_terms(&row)?,
+        looking: literature::read_looking(&row, question)?,
+        verdicts: json_rows(&row, "verdicts", "payload_verdicts")?,
+        instructions: text(&row, "person")?,
+        allowed_tools: json_rows(&row, "allowed", "allowed_tools")?,
+        terms: read_terms(&row, conversation_id, question)?,
     }))
 }
 
-fn read_terms(row: &SqliteRow) -> Result<Terms, StorageError> {
-    let summaries: Vec<(MessageId, String)> = serde_json::from_str(row.try_get("summaries")?)?;
+fn read_terms(
+    row: &SqliteRow,
+    conversation_id: ConversationId,
+    question: MessageId,
+) -> Result<Terms, StorageError> {
+    let summaries: Vec<(MessageId, String)> = json_rows(row, "summaries", "summaries")?;
+    let forced = || match row.try_get::<Option<&str>, _>("forced")? {
+        Some(tools) => Ok(serde_json::from_str(tools)?),
+        None => Ok(Vec::new()),
+    };
     Ok(Terms {
-        parameters: terms::read_parameters(row)?,
-        force_tools: match row.try_get::<Option<&str>, _>("forced")? {
-            Some(tools) => serde_json::from_str(tools)?,
-            None => Vec::new(),
-        },
+        parameters: terms::read_parameters(row, conversation_id)?,
+        force_tools: undamaged("runs", format_args!("that answers {question}"), forced())?
+            .unwrap_or_default(),
         summaries: summaries
             .into_iter()
             .map(|(reaches, text)| Summary { reaches, text })

@@ -2,7 +2,7 @@
 
 use sqlx::{Row, SqliteConnection};
 
-use super::id;
+use super::{id, undamaged_rows};
 use crate::{
     protocol::{MessageId, UserId},
     storage::{RecordedCall, StorageError},
@@ -21,12 +21,11 @@ pub(super) async fn of_run(
     .bind(message_id.to_string())
     .fetch_all(connection)
     .await?;
-    let calls = rows.iter().map(|row| {
+    undamaged_rows("model_calls", "id", &rows, |row| {
         Ok(RecordedCall {
             id: id(row, "id")?,
             request: Some(row.try_get("request")?),
             response: row.try_get("response")?,
         })
-    });
-    calls.collect()
+    })
 }

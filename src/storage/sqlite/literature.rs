@@ -2,13 +2,13 @@
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{id, read};
+use super::{id, json, optional_text, read, text, undamaged_rows};
 use crate::{
     protocol::{
         MessageId, StreamId, Timestamp, UserId,
         literature::{Article, Library, ResearchStream, SavedArticle},
     },
-    storage::{Looking, StorageError},
+    storage::{Looking, StorageError, damage::undamaged},
 };
 
 pub(super) async fn looking(
@@ -22,19 +22,28 @@ pub(super) async fn looking(
             .bind(message_id.to_string())
             .fetch_optional(connection)
             .await?;
-    let looking = row.as_ref().map(read_looking).transpose()?;
+    let looking = row.as_ref().map(|row| read_looking(row, message_id));
+    let looking = looking.transpose()?;
     Ok(looking.flatten())
 }
 
-/// What was looked at, if a row has anything of it.
-pub(super) fn read_looking(row: &SqliteRow) -> Result<Option<Looking>, StorageError> {
-    let Some(context) = row.try_get::<Option<&str>, _>("context")? else {
+/// What was looked at, if a row has anything of it that can be read.
+pub(super) fn read_looking(row: &SqliteRow, asked: MessageId) -> Result<Option<Looking>, StorageError> {
+    let Some(context) = optional_text(row, "context")? else {
+        return Ok(None);
+    };
+    let Some(context) = undamaged(
+        "contexts",
+        asked,
+        serde_json::from_str(&context).map_err(StorageError::from),
+    )?
+    else {
         return Ok(None);
     };
     Ok(Some(Looking {
-        context: serde_json::from_str(context)?,
-        text: row.try_get("text")?,
-        instructions: row.try_get("instructions")?,
+        context,
+        text: text(row, "text")?,
+        instructions: text(row, "instructions")?,
     }))
 }
 
@@ -56,8 +65,8 @@ pub(super) async fn library(
         .await?;
     let mut library = Library {
         as_of,
-        articles: articles.iter().map(saved).collect::<Result<_, _>>()?,
-        streams: streams.iter().map(kept_stream).collect::<Result<_, _>>()?,
+        articles: undamaged_rows("articles", "pmid", &articles, saved)?,
+        streams: undamaged_rows("streams", "id", &streams, kept_stream)?,
         no_search: None,
     };
     library.sort();
@@ -77,8 +86,13 @@ pub(super) async fn saved_article(
     .bind(pmid)
     .fetch_optional(connection)
     .await?;
-    row.map(|row| Ok((saved(&row)?, serde_json::from_str(row.try_get("summary")?)?)))
-        .transpose()
+    let Some(row) = row else { return Ok(None) };
+    let Some(saved) = undamaged("articles", pmid, saved(&row))? else {
+        return Ok(None);
+    };
+    // What can't be read is not known, and is asked for again.
+    let summary = undamaged("articles", pmid, json(&row, "summary"))?.flatten();
+    Ok(Some((saved, summary)))
 }
 
 pub(super) async fn saved_articles(
@@ -94,7 +108,7 @@ pub(super) async fn saved_articles(
     .bind(serde_json::to_string(pmids)?)
     .fetch_all(connection)
     .await?;
-    rows.iter().map(saved).collect()
+    undamaged_rows("articles", "pmid", &rows, saved)
 }
 
 pub(super) async fn stream(
@@ -107,21 +121,25 @@ pub(super) async fn stream(
         .bind(stream_id.to_string())
         .fetch_optional(connection)
         .await?;
-    row.as_ref().map(kept_stream).transpose()
+    let stream = row.map(|row| undamaged("streams", stream_id, kept_stream(&row)));
+    Ok(stream.transpose()?.flatten())
 }
 
+/// An article. The person must be able to see and remove it, so its authors may be unknown.
 fn saved(row: &SqliteRow) -> Result<SavedArticle, StorageError> {
+    let pmid = text(row, "pmid")?;
+    let authors = undamaged("articles", &pmid, json(row, "authors"))?;
     let article = Article {
-        pmid: row.try_get("pmid")?,
-        title: row.try_get("title")?,
-        authors: serde_json::from_str(row.try_get("authors")?)?,
-        journal: row.try_get("journal")?,
-        published: row.try_get("published")?,
-        doi: row.try_get("doi")?,
+        pmid,
+        title: text(row, "title")?,
+        authors: authors.unwrap_or_default(),
+        journal: text(row, "journal")?,
+        published: text(row, "published")?,
+        doi: optional_text(row, "doi")?,
     };
     Ok(SavedArticle {
         article,
-        note: row.try_get("note")?,
+        note: text(row, "note")?,
         saved_at: Timestamp(row.try_get("saved_at")?),
     })
 }
@@ -129,8 +147,8 @@ fn saved(row: &SqliteRow) -> Result<SavedArticle, StorageError> {
 fn kept_stream(row: &SqliteRow) -> Result<ResearchStream, StorageError> {
     Ok(ResearchStream {
         id: id(row, "id")?,
-        name: row.try_get("name")?,
-        query: row.try_get("query")?,
-        instructions: row.try_get("instructions")?,
+        name: text(row, "name")?,
+        query: text(row, "query")?,
+        instructions: text(row, "instructions")?,
     })
 }

@@ -3,17 +3,22 @@
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{id, optional_id, payloads, read::head};
+use super::{
+    id, json, optional_id, optional_text, payloads, position,
+    read::{head, run_status},
+    text, undamaged_rows,
+};
 use crate::{
     protocol::{
-        ConversationId, Event, Message, MessageId, OlderMessages, Timestamp, Transcript, UserId,
+        AssistantMessage, ConversationId, Event, Message, MessageBody, MessageId, OlderMessages, RunError,
+        Timestamp, Transcript, UserId,
         transcript::{self, Elsewhere},
     },
-    storage::{PageSize, StorageError},
+    storage::{PageSize, StorageError, damage::undamaged},
 };
 
 /// What a run has produced since its message was last stored.
-pub(super) const UNSTORED_EVENTS_OF_RUN: &str = "SELECT e.event FROM runs r JOIN events e ON e.message_id = r.id AND +e.user_id = r.user_id \
+pub(super) const UNSTORED_EVENTS_OF_RUN: &str = "SELECT r.status, e.position, e.event FROM runs r LEFT JOIN events e ON e.message_id = r.id AND +e.user_id = r.user_id \
          AND e.position > max(r.first_position - 1, r.stored_position) WHERE r.user_id = ? AND r.id = ? ORDER BY e.position";
 
 /// A message and those that lead to it, as far as a page goes. A parent was always made before its child.
@@ -54,9 +59,10 @@ pub(super) async fn transcript(
     let Some(conversation) = conversation else {
         return Ok(None);
     };
-    let active_leaf = optional_id(&conversation, "active_leaf")?;
+    let whose = (user_id, conversation_id);
+    let active_leaf = active_leaf(&mut *connection, whose, &conversation).await?;
     let mut messages = match active_leaf {
-        Some(leaf) => branch(&mut *connection, (user_id, conversation_id), leaf, page, reach).await?,
+        Some(leaf) => branch(&mut *connection, whose, leaf, page, reach).await?,
         None => Vec::new(),
     };
     let earliest = earliest(&messages);
@@ -77,9 +83,9 @@ pub(super) async fn transcript(
     Ok(Some(Transcript {
         conversation_id,
         as_of,
-        title: conversation.try_get("title")?,
-        model: conversation.try_get("model")?,
-        parameters: super::terms::read_parameters(&conversation)?,
+        title: text(&conversation, "title")?,
+        model: optional_text(&conversation, "model")?,
+        parameters: super::terms::read_parameters(&conversation, conversation_id)?,
         messages,
         earliest,
         elsewhere,
@@ -104,7 +110,8 @@ pub(super) async fn older(
             .fetch_optional(&mut *connection)
             .await?;
     let Some(found) = found else { return Ok(None) };
-    let messages = match optional_id(&found, "parent_id")? {
+    let parent = undamaged("messages", before, optional_id(&found, "parent_id"))?;
+    let messages = match parent.flatten() {
         Some(parent) => branch(&mut *connection, (user_id, conversation_id), parent, page, None).await?,
         None => Vec::new(),
     };
@@ -130,9 +137,34 @@ pub(super) async fn branch(
         .bind(i64::try_from(page.messages).unwrap_or(i64::MAX))
         .bind(i64::try_from(page.bytes).unwrap_or(i64::MAX))
         .bind(reach.map(|id| id.to_string()))
-        .fetch_all(connection)
+        .fetch_all(&mut *connection)
         .await?;
-    rows.iter().map(stored_message).collect()
+    let mut messages = Vec::with_capacity(rows.len());
+    for row in &rows {
+        messages.extend(stored_message(&mut *connection, row).await?);
+    }
+    Ok(messages)
+}
+
+/// The end of the branch that is shown: if the conversation's row does not say it, the newest message.
+pub(super) async fn active_leaf(
+    connection: &mut SqliteConnection,
+    (user_id, conversation_id): (UserId, ConversationId),
+    conversation: &SqliteRow,
+) -> Result<Option<MessageId>, StorageError> {
+    let leaf = optional_id(conversation, "active_leaf");
+    if let Some(leaf) = undamaged("conversations", conversation_id, leaf)? {
+        return Ok(leaf);
+    }
+    let newest = sqlx::query(
+        "SELECT id FROM messages WHERE user_id = ? AND conversation_id = ? ORDER BY position DESC LIMIT 1",
+    )
+    .bind(user_id.to_string())
+    .bind(conversation_id.to_string())
+    .fetch_optional(connection)
+    .await?;
+    let Some(newest) = newest else { return Ok(None) };
+    undamaged("messages", text(&newest, "id")?, id(&newest, "id"))
 }
 
 /// The first message of a page, if there are others before it.
@@ -162,7 +194,7 @@ async fn elsewhere(
             parent_id: id(row, "parent_id")?,
         })
     };
-    let mut elsewhere = rows.iter().map(other).collect::<Result<Vec<_>, StorageError>>()?;
+    let mut elsewhere = undamaged_rows("messages", "id", &rows, other)?;
     elsewhere.sort_unstable();
     Ok(elsewhere)
 }
@@ -179,7 +211,9 @@ async fn active_run(
         .fetch_optional(&mut *connection)
         .await?;
     let Some(row) = row else { return Ok(None) };
-    let mut message = stored_message(&row)?;
+    let Some(mut message) = stored_message(&mut *connection, &row).await? else {
+        return Ok(None);
+    };
     catch_up(connection, user_id, &mut message).await?;
     Ok(Some(message))
 }
@@ -197,8 +231,11 @@ pub(super) async fn message(
     .fetch_optional(&mut *connection)
     .await?;
     let Some(row) = row else { return Ok(None) };
-    let conversation_id = id(&row, "conversation_id")?;
-    let mut message = stored_message(&row)?;
+    let conversation_id = undamaged("messages", message_id, id(&row, "conversation_id"))?;
+    let message = stored_message(&mut *connection, &row).await?;
+    let (Some(conversation_id), Some(mut message)) = (conversation_id, message) else {
+        return Ok(None);
+    };
     catch_up(connection, user_id, &mut message).await?;
     Ok(Some((conversation_id, message)))
 }
@@ -209,7 +246,8 @@ fn is_being_made(message: &Message) -> bool {
     answer.is_some_and(|answer| !answer.status.is_terminal())
 }
 
-/// Adds what the log has of a run and its message does not. What made the message changes nothing, since it is there.
+/// Adds what the log has of a run and its message does not. What made the message changes nothing, since it is there. If some of it
+/// can't be read, the message says so, and has the rest as far as that does not build on it.
 async fn catch_up(
     connection: &mut SqliteConnection,
     user_id: UserId,
@@ -227,18 +265,57 @@ async fn catch_up(
         .bind(run.to_string())
         .fetch_all(connection)
         .await?;
+    let status = rows.first().map(|row| run_status(row, run)).transpose()?;
     for row in rows {
-        let event: Event = serde_json::from_str(row.try_get("event")?)?;
-        transcript::apply_to_run(answer, &event.body);
+        if row.try_get::<Option<i64>, _>("position")?.is_none() {
+            continue;
+        }
+        let name = format_args!("{user_id}/{}", position(&row, "position")?.0);
+        let event = undamaged("events", name, json::<Event>(&row, "event"))?;
+        let applied = event.and_then(|event| transcript::apply_to_run(answer, &event.body));
+        if applied.is_none() {
+            answer.error = Some(RunError::damaged(run));
+        }
+    }
+    // Both change together, so that one of the rows is damaged. Nothing works on the run.
+    if let Some(status) = status.filter(|status| status.is_terminal())
+        && !answer.status.is_terminal()
+    {
+        answer.status = status;
+        answer.error = Some(RunError::damaged(run));
     }
     Ok(())
 }
 
-fn stored_message(row: &SqliteRow) -> Result<Message, StorageError> {
-    Ok(Message {
-        id: id(row, "id")?,
-        parent_id: optional_id(row, "parent_id")?,
+/// A stored message, or what stands in its place if it can't be read. Nothing if not even its id can be.
+async fn stored_message(
+    connection: &mut SqliteConnection,
+    row: &SqliteRow,
+) -> Result<Option<Message>, StorageError> {
+    let name = text(row, "id")?;
+    let Some(id) = undamaged("messages", &name, id(row, "id"))? else {
+        return Ok(None);
+    };
+    let body = match undamaged("messages", &name, json(row, "body"))? {
+        Some(body) => body,
+        None => damaged_body(connection, id).await?,
+    };
+    Ok(Some(Message {
+        id,
+        parent_id: undamaged("messages", &name, optional_id(row, "parent_id"))?.flatten(),
         created_at: Timestamp(row.try_get("created_at")?),
-        body: serde_json::from_str(row.try_get("body")?)?,
+        body,
+    }))
+}
+
+/// What stands in place of a body that can't be read. Answers are known by their runs, which say where they stand.
+async fn damaged_body(connection: &mut SqliteConnection, id: MessageId) -> Result<MessageBody, StorageError> {
+    let run = sqlx::query("SELECT status FROM runs WHERE id = ?")
+        .bind(id.to_string())
+        .fetch_optional(connection)
+        .await?;
+    Ok(match run {
+        Some(run) => MessageBody::Assistant(AssistantMessage::damaged(id, run_status(&run, id)?)),
+        None => MessageBody::Damaged,
     })
 }

@@ -2,9 +2,10 @@
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
+use super::{text, undamaged_rows};
 use crate::{
-    protocol::{ConversationId, Json, Judged, Payload, UserId, Verdict, payload::current_type},
-    storage::StorageError,
+    protocol::{ConversationId, Json, Judged, Payload, UserId, payload::current_type},
+    storage::{StorageError, damage::undamaged},
 };
 
 /// One payload, with what is in it.
@@ -22,7 +23,8 @@ pub(super) async fn payload(
     .bind(payload_id)
     .fetch_optional(connection)
     .await?;
-    row.as_ref().map(read_payload).transpose()
+    let payload = row.map(|row| undamaged("payloads", payload_id, read_payload(&row)));
+    Ok(payload.transpose()?.flatten())
 }
 
 /// So many of these as there is room for, in their order; the first one always. CROSS keeps the planner from going through all that the
@@ -47,15 +49,15 @@ pub(super) async fn payloads(
         .bind(i64::try_from(bytes).unwrap_or(i64::MAX))
         .fetch_all(connection)
         .await?;
-    rows.iter().map(read_payload).collect()
+    undamaged_rows("payloads", "id", &rows, read_payload)
 }
 
 fn read_payload(row: &SqliteRow) -> Result<Payload, StorageError> {
     Ok(Payload {
         payload_id: row.try_get("id")?,
-        kind: current_type(row.try_get("kind")?),
-        summary: row.try_get("summary")?,
-        data: Json::or_string(row.try_get("data")?),
+        kind: current_type(text(row, "kind")?),
+        summary: text(row, "summary")?,
+        data: Json::or_string(&text(row, "data")?),
     })
 }
 
@@ -73,15 +75,10 @@ pub(super) async fn verdicts(
     .fetch_all(connection)
     .await?;
     let judged = |row: &SqliteRow| {
-        let verdict: &str = row.try_get("verdict")?;
         Ok(Judged {
             payload_id: row.try_get("payload_id")?,
-            verdict: if verdict == Verdict::Accepted.as_str() {
-                Verdict::Accepted
-            } else {
-                Verdict::Rejected
-            },
+            verdict: serde_json::from_value(text(row, "verdict")?.into())?,
         })
     };
-    rows.iter().map(judged).collect()
+    undamaged_rows("payload_verdicts", "payload_id", &rows, judged)
 }

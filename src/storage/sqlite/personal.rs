@@ -2,10 +2,10 @@
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::id;
+use super::{id, text, undamaged_rows};
 use crate::{
     protocol::{ApiToken, Memory, Timestamp, UserId},
-    storage::{StorageError, TokenHash},
+    storage::{StorageError, TokenHash, damage::undamaged},
 };
 
 /// Ids that were made later sort later.
@@ -25,25 +25,24 @@ pub(super) async fn memories(
         .bind(user_id.to_string())
         .fetch_all(connection)
         .await?;
-    let memories = rows.iter().map(|row| {
+    undamaged_rows("memories", "id", &rows, |row| {
         Ok(Memory {
             id: id(row, "id")?,
-            text: row.try_get("text")?,
+            text: text(row, "text")?,
             created_at: Timestamp(row.try_get("created_at")?),
         })
-    });
-    memories.collect()
+    })
 }
 
 pub(super) async fn instructions(
     connection: &mut SqliteConnection,
     user_id: UserId,
 ) -> Result<String, StorageError> {
-    let text: Option<String> = sqlx::query_scalar("SELECT text FROM instructions WHERE user_id = ?")
+    let row = sqlx::query("SELECT text FROM instructions WHERE user_id = ?")
         .bind(user_id.to_string())
         .fetch_optional(connection)
         .await?;
-    Ok(text.unwrap_or_default())
+    row.map_or_else(|| Ok(String::new()), |row| text(&row, "text"))
 }
 
 pub(super) async fn tokens(
@@ -54,7 +53,7 @@ pub(super) async fn tokens(
         .bind(user_id.to_string())
         .fetch_all(connection)
         .await?;
-    rows.iter().map(token).collect()
+    undamaged_rows("api_tokens", "id", &rows, token)
 }
 
 /// The database looks the hash up in an index: how long that takes says nothing about a token, of which a guess has no part in
@@ -67,8 +66,9 @@ pub(super) async fn token_by_hash(
         .bind(hash.0.as_slice())
         .fetch_optional(connection)
         .await?;
-    row.map(|row| Ok((id(&row, "user_id")?, token(&row)?)))
-        .transpose()
+    let Some(row) = row else { return Ok(None) };
+    let read = || Ok((id(&row, "user_id")?, token(&row)?));
+    undamaged("api_tokens", text(&row, "id")?, read())
 }
 
 fn token(row: &SqliteRow) -> Result<ApiToken, StorageError> {
@@ -78,8 +78,8 @@ fn token(row: &SqliteRow) -> Result<ApiToken, StorageError> {
     };
     Ok(ApiToken {
         id: id(row, "id")?,
-        name: row.try_get("name")?,
-        beginning: row.try_get("beginning")?,
+        name: text(row, "name")?,
+        beginning: text(row, "beginning")?,
         created_at: Timestamp(row.try_get("created_at")?),
         expires_at: time("expires_at")?,
         last_used_at: time("last_used_at")?,

@@ -2,15 +2,19 @@
 //! makes it one consistent picture.
 
 use futures::TryStreamExt;
+use serde::de::Error as _;
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{id, optional_id, position};
+use super::{id, optional_id, optional_text, position, text, undamaged_rows};
 use crate::{
     protocol::{
-        ConversationId, ConversationList, ConversationSummary, Event, MessageId, Position, Timestamp, UserId,
-        conversation_list::ListCursor,
+        ConversationId, ConversationList, ConversationSummary, Event, EventBody, MessageId, Position,
+        RunStatus, Timestamp, UserId, conversation_list::ListCursor,
     },
-    storage::{LogPage, LoggedEvent, PAGE_BYTES, RunKey, StorageError, StoredConversation, StoredRun},
+    storage::{
+        LogPage, LoggedEvent, PAGE_BYTES, RunKey, StorageError, StoredConversation, StoredRun,
+        damage::undamaged,
+    },
 };
 
 // The + in front of a column keeps the planner, which knows no figures, from walking the user's whole log instead of
@@ -19,10 +23,10 @@ use crate::{
 // How far the log reaches stands beside each event, and alone if there is none: one query is one picture, and one way to the
 // database's thread and back.
 
-pub(super) const EVENTS_OF_USER: &str = "SELECT u.position AS head, u.trimmed, e.event FROM users u \
+pub(super) const EVENTS_OF_USER: &str = "SELECT u.position AS head, u.trimmed, e.position, e.event FROM users u \
      LEFT JOIN events e ON e.user_id = u.id AND e.position > ?2 WHERE u.id = ?1 ORDER BY e.position LIMIT ?3";
 
-pub(super) const EVENTS_OF_RUN: &str = "SELECT u.position AS head, u.trimmed, e.event FROM users u \
+pub(super) const EVENTS_OF_RUN: &str = "SELECT u.position AS head, u.trimmed, e.position, e.event FROM users u \
      LEFT JOIN events e ON e.message_id = ?4 AND +e.user_id = u.id AND e.position > ?2 WHERE u.id = ?1 ORDER BY e.position LIMIT ?3";
 
 pub(super) const CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.activity, c.unseen, \
@@ -68,20 +72,35 @@ pub(super) async fn log_after(
     if let Some(run) = run {
         query = query.bind(run.to_string());
     }
-    let mut rows = query.fetch(connection);
+    let mut rows = query.fetch(&mut *connection);
     let (mut events, mut bytes) = (Vec::new(), 0);
+    let mut damaged = Vec::new();
     let mut is_known = false;
     while let Some(row) = rows.try_next().await? {
         is_known = true;
         if after < position(&row, "trimmed")? || after > position(&row, "head")? {
             return Ok(LogPage::Reset);
         }
-        let Some(json) = row.try_get::<Option<String>, _>("event")? else {
+        if row.try_get::<Option<i64>, _>("position")?.is_none() {
             break;
-        };
-        bytes += json.len();
-        let event: Event = serde_json::from_str(&json)?;
-        events.push(LoggedEvent { user_id, event, json });
+        }
+        let position = position(&row, "position")?;
+        let name = format_args!("{user_id}/{}", position.0);
+        match undamaged("events", name, logged(&row, user_id, position))? {
+            Some(logged) => {
+                bytes += logged.json.len();
+                events.push(logged);
+            }
+            None => {
+                damaged.push(events.len());
+                let event = damaged_event(position);
+                events.push(LoggedEvent {
+                    user_id,
+                    event,
+                    json: String::new(),
+                });
+            }
+        }
         if bytes > PAGE_BYTES {
             break;
         }
@@ -90,8 +109,49 @@ pub(super) async fn log_after(
     if !is_known && after > Position(0) {
         return Ok(LogPage::Reset);
     }
+    drop(rows);
+    for index in damaged {
+        say_whose(&mut *connection, &mut events[index]).await?;
+    }
     let more = events.len() == limit || bytes > PAGE_BYTES;
     Ok(LogPage::Events { events, more })
+}
+
+/// An entry of the log.
+fn logged(row: &SqliteRow, user_id: UserId, position: Position) -> Result<LoggedEvent, StorageError> {
+    let json: String = row.try_get("event")?;
+    let event: Event = serde_json::from_str(&json)?;
+    if event.position != position {
+        Err(serde_json::Error::custom("another event's position"))?;
+    }
+    Ok(LoggedEvent { user_id, event, json })
+}
+
+/// What is read in place of an event that can't be.
+fn damaged_event(position: Position) -> Event {
+    Event {
+        position,
+        conversation_id: ConversationId::NONE,
+        message_id: None,
+        body: EventBody::Damaged,
+    }
+}
+
+/// Adds to a damaged event which conversation and run it is of, as far as its row says that.
+async fn say_whose(connection: &mut SqliteConnection, logged: &mut LoggedEvent) -> Result<(), StorageError> {
+    let LoggedEvent { user_id, event, json } = logged;
+    let row =
+        sqlx::query("SELECT conversation_id, message_id FROM events WHERE user_id = ? AND position = ?")
+            .bind(user_id.to_string())
+            .bind(event.position.0.cast_signed())
+            .fetch_optional(connection)
+            .await?;
+    if let Some(row) = row {
+        event.conversation_id = id(&row, "conversation_id").unwrap_or(ConversationId::NONE);
+        event.message_id = optional_id(&row, "message_id").unwrap_or_default();
+    }
+    *json = serde_json::to_string(event)?;
+    Ok(())
 }
 
 pub(super) async fn conversations(
@@ -109,10 +169,10 @@ pub(super) async fn conversations(
         .fetch_all(connection)
         .await?;
     let has_more = rows.len() > limit;
-    let conversations = rows.iter().take(limit).map(summary);
+    let newest = &rows[..rows.len().min(limit)];
     Ok(ConversationList {
         as_of,
-        conversations: conversations.collect::<Result<_, StorageError>>()?,
+        conversations: undamaged_rows("conversations", "id", newest, summary)?,
         has_more,
     })
 }
@@ -120,7 +180,7 @@ pub(super) async fn conversations(
 fn summary(row: &SqliteRow) -> Result<ConversationSummary, StorageError> {
     Ok(ConversationSummary {
         id: id(row, "id")?,
-        title: row.try_get("title")?,
+        title: text(row, "title")?,
         updated_at: Timestamp(row.try_get("updated_at")?),
         activity: position(row, "activity")?,
         active_run: optional_id(row, "active_run")?,
@@ -142,7 +202,7 @@ pub(super) async fn conversation(
     row.map(|row| {
         Ok(StoredConversation {
             summary: summary(&row)?,
-            model: row.try_get("model")?,
+            model: optional_text(&row, "model")?,
             created_at: Timestamp(row.try_get("created_at")?),
         })
     })
@@ -154,27 +214,40 @@ pub(super) async fn model(
     user_id: UserId,
     conversation_id: ConversationId,
 ) -> Result<Option<String>, StorageError> {
-    let model: Option<Option<String>> =
-        sqlx::query_scalar("SELECT model FROM conversations WHERE user_id = ? AND id = ?")
-            .bind(user_id.to_string())
-            .bind(conversation_id.to_string())
-            .fetch_optional(connection)
-            .await?;
+    let row = sqlx::query("SELECT model FROM conversations WHERE user_id = ? AND id = ?")
+        .bind(user_id.to_string())
+        .bind(conversation_id.to_string())
+        .fetch_optional(connection)
+        .await?;
+    let model = row.map(|row| optional_text(&row, "model")).transpose()?;
     Ok(model.flatten())
 }
 
-pub(super) fn stored_run(row: &SqliteRow) -> Result<StoredRun, StorageError> {
-    let status: &str = row.try_get("status")?;
-    Ok(StoredRun {
-        key: RunKey {
+/// A run; nothing if its row does not say whose it is.
+pub(super) fn stored_run(row: &SqliteRow) -> Result<Option<StoredRun>, StorageError> {
+    let key = || -> Result<_, StorageError> {
+        Ok(RunKey {
             user_id: id(row, "user_id")?,
             conversation_id: id(row, "conversation_id")?,
             message_id: id(row, "id")?,
-        },
-        status: serde_json::from_value(status.into())?,
+        })
+    };
+    let Some(key) = undamaged("runs", text(row, "id")?, key())? else {
+        return Ok(None);
+    };
+    Ok(Some(StoredRun {
+        key,
+        status: run_status(row, key.message_id)?,
         first_position: position(row, "first_position")?,
         last_position: row
             .try_get::<Option<i64>, _>("last_position")?
             .map(|position| Position(position.unsigned_abs())),
-    })
+    }))
+}
+
+/// The status of a run. Nothing works on one whose status can't be read.
+pub(super) fn run_status(row: &SqliteRow, run: MessageId) -> Result<RunStatus, StorageError> {
+    let status = text(row, "status")?;
+    let read = serde_json::from_value(status.into()).map_err(StorageError::from);
+    Ok(undamaged("runs", run, read)?.unwrap_or(RunStatus::Interrupted))
 }

@@ -1,10 +1,11 @@
 //! How a conversation's model is asked.
 
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
+use super::optional_text;
 use crate::{
     protocol::{ConversationId, Parameters, UserId},
-    storage::StorageError,
+    storage::{StorageError, damage::undamaged},
 };
 
 pub(super) async fn parameters(
@@ -17,13 +18,18 @@ pub(super) async fn parameters(
         .bind(conversation_id.to_string())
         .fetch_optional(connection)
         .await?;
-    row.as_ref().map(read_parameters).transpose()
+    let read = |row: &SqliteRow| read_parameters(row, conversation_id);
+    row.as_ref().map(read).transpose()
 }
 
-/// How a conversation's model is asked; nothing said is nothing set.
-pub(super) fn read_parameters(row: &SqliteRow) -> Result<Parameters, StorageError> {
-    Ok(match row.try_get::<Option<&str>, _>("parameters")? {
-        Some(parameters) => serde_json::from_str(parameters)?,
-        None => Parameters::default(),
-    })
+/// How a conversation's model is asked; nothing said, or nothing that can be read, is nothing set.
+pub(super) fn read_parameters(
+    row: &SqliteRow,
+    conversation_id: ConversationId,
+) -> Result<Parameters, StorageError> {
+    let Some(parameters) = optional_text(row, "parameters")? else {
+        return Ok(Parameters::default());
+    };
+    let read = serde_json::from_str(&parameters).map_err(StorageError::from);
+    Ok(undamaged("conversations", conversation_id, read)?.unwrap_or_default())
 }

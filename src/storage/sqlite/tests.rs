@@ -11,9 +11,20 @@ use crate::{
 };
 
 mod damage;
+mod data_folder;
 mod erasing;
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
+
+/// Writes to the database itself.
+async fn write(storage: &Sqlite, sql: String) {
+    let mut writer = storage.writer.lock().await;
+    let connection = writer.connection.as_mut().unwrap();
+    sqlx::query(sqlx::AssertSqlSafe(sql))
+        .execute(connection)
+        .await
+        .unwrap();
+}
 
 fn send(text: &str) -> (Change, RunKey) {
     let run = RunKey {
@@ -82,29 +93,10 @@ async fn a_full_disk_is_an_error_and_nothing_more_once_there_is_room_again() {
 async fn a_change_that_cannot_be_stored_fails_alone() {
     let folder = tempfile::tempdir().unwrap();
     let storage = Sqlite::open(folder.path()).await.unwrap();
-    let (first, run) = send("first");
-    storage.commit(NOON, &[first]).await.unwrap();
-    let broken = "UPDATE messages SET body = 'not JSON' WHERE id = ?";
-    {
-        let mut writer = storage.writer.lock().await;
-        let connection = writer.connection.as_mut().unwrap();
-        let message = run.message_id.to_string();
-        sqlx::query(broken)
-            .bind(message)
-            .execute(connection)
-            .await
-            .unwrap();
-    }
-    let go_on = Change::Continue {
-        user_id: run.user_id,
-        intent: crate::protocol::intent::Continue {
-            intent_id: IntentId::new(),
-            conversation_id: run.conversation_id,
-            message_id: run.message_id,
-        },
-        fingerprint: String::new(),
-    };
-    let committed = storage.commit(NOON, &[go_on, send("another").0]).await.unwrap();
+    let (first, _) = send("first");
+    storage.commit(NOON, std::slice::from_ref(&first)).await.unwrap();
+    write(&storage, "UPDATE intents SET started = 'not JSON'".into()).await;
+    let committed = storage.commit(NOON, &[first, send("another").0]).await.unwrap();
     assert_eq!(committed.outcomes[0], Err(crate::storage::Refusal::Fault));
     assert!(committed.outcomes[1].is_ok(), "{committed:?}");
 }

@@ -126,6 +126,7 @@ async fn a_branch_is_chosen_by_any_message_of_it() {
         let text = |message: &&Message| match &message.body {
             MessageBody::User { text, .. } => text.clone(),
             MessageBody::Assistant(assistant) => assistant.text(),
+            MessageBody::Damaged => String::new(),
         };
         page.branch().iter().map(text).collect()
     };

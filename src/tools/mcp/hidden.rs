@@ -45,7 +45,9 @@ impl Hidden {
 
     /// The beginning of a text, as long as an error is shown. `more` if it went on beyond what is here.
     pub fn out_of(&self, text: &str, more: bool) -> String {
-        self.secrets.hide_within(&self.without_address(text), MAX_SHOWN, more).0
+        self.secrets
+            .hide_within(&self.without_address(text), MAX_SHOWN, more)
+            .0
     }
 
     /// The same, however long it is.

@@ -281,7 +281,9 @@ async fn log(errors: ChildStderr, gone: CancellationToken, hidden: Hidden) {
                 Line::Whole(line) => (line, false),
                 Line::Cut(line) => (line, true),
             };
-            hidden.log().info(&hidden.out_of(&String::from_utf8_lossy(&line), more));
+            hidden
+                .log()
+                .info(&hidden.out_of(&String::from_utf8_lossy(&line), more));
         }
     };
     tokio::select! {

@@ -176,6 +176,12 @@ impl Live {
                     if matches!(event.body, EventBody::SettingsChanged) {
                         self.settings_changed();
                     }
+                    if event.body == EventBody::Damaged {
+                        let id = event.position.0.to_string();
+                        self.toasts
+                            .say(["A change is damaged and can't be shown. Id ", &id].concat());
+                        lost = true;
+                    }
                     if let Some(payload) = made(event.body) {
                         self.made.set(Some((event.conversation_id, payload)));
                     }

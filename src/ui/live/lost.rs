@@ -37,6 +37,7 @@ pub fn lost(held: &Transcript, now: Option<&Transcript>) -> Option<Lost> {
 fn length(message: &Message) -> usize {
     match &message.body {
         MessageBody::User { text, .. } => text.len(),
+        MessageBody::Damaged => 0,
         MessageBody::Assistant(assistant) => {
             let parts = assistant.nodes.iter().flat_map(|node| &node.parts);
             parts.map(weight).sum()

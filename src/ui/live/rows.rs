@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use super::{lost::Lost, older::Older, outbox::Underway, part::PartRow};
 use crate::protocol::{
     AssistantMessage, ConversationId, Interaction, Message, MessageBody, MessageId, Parameters, RunError,
-    RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, Transcript, Usage,
+    RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, Transcript, Usage, message::damage_notice,
 };
 
 /// Whether there is something to show.
@@ -82,6 +82,8 @@ pub struct UserRow {
     pub created_at: Timestamp,
     /// The server has not confirmed it yet.
     pub pending: ArcRwSignal<bool>,
+    /// The stored message can't be read: the text says so.
+    pub damaged: bool,
 }
 
 /// What a run produced.
@@ -299,6 +301,15 @@ impl Row {
                 interaction: interaction.clone(),
                 created_at,
                 pending: ArcRwSignal::new(false),
+                damaged: false,
+            }),
+            MessageBody::Damaged => Self::User(UserRow {
+                id,
+                text: damage_notice(id).into(),
+                interaction: Interaction::TextInput,
+                created_at,
+                pending: ArcRwSignal::new(false),
+                damaged: true,
             }),
             MessageBody::Assistant(assistant) => Self::Answer(AnswerRow {
                 id,

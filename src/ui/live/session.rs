@@ -27,7 +27,7 @@ pub enum Change {
     Broken(ConversationId),
     /// A run has come to an end that is news for who was not looking.
     Ended(Ended),
-    /// Positions are missing from the stream, which must not happen: load everything again.
+    /// Positions are missing from the stream, or what stands there can't be read: load everything again.
     Restart,
 }
 
@@ -76,6 +76,11 @@ impl Session {
             return;
         }
         self.shelf.cursor = event.position;
+        if event.body == EventBody::Damaged {
+            // Nobody knows what it was. Snapshots have what came of it, and go on after it.
+            changes.push(Change::Restart);
+            return;
+        }
         changes.extend(self.ended(event).map(Change::Ended));
         match self.listing.apply(event) {
             Listed::Unchanged => {}
@@ -180,6 +185,26 @@ mod tests {
         assert_eq!(session.cursor(), Position(1), "nothing was applied");
         session.restart(list_at(6), Some(story.after(6)));
         assert_eq!(session.cursor(), Position(6));
+    }
+
+    #[test]
+    fn a_damaged_event_is_passed_once() {
+        let story = Story::new("Hello", &["one ", "two"]);
+        let mut session = Session::new(list_at(2), Some(story.after(2)));
+        let mut damaged = story.events[2].clone();
+        damaged.body = EventBody::Damaged;
+        let mut changes = Vec::new();
+        session.apply(&damaged, &mut changes);
+        session.apply(&damaged, &mut changes);
+        assert_eq!(changes, [Change::Restart]);
+        assert_eq!(session.cursor(), Position(3));
+        session.restart(list_at(3), Some(story.after(3)));
+        changes.clear();
+        for event in &story.events[3..] {
+            session.apply(event, &mut changes);
+        }
+        assert!(!changes.contains(&Change::Restart));
+        assert_eq!(session.shelf.get(story.conversation_id), Some(&story.after(6)));
     }
 
     fn ends(story: &Story) -> Vec<Change> {

@@ -41,9 +41,11 @@ fn message(message: &Message) -> AnyView {
             view! { <div class="question-text" dir="auto">{text.clone()}</div> }.erase(),
         ),
         MessageBody::Assistant(assistant) => ("Answer", all_of(assistant), answer(message, assistant)),
+        // There is nothing to lose.
+        MessageBody::Damaged => ("You", String::new(), ().into_any()),
     };
     let class = match message.body {
-        MessageBody::User { .. } => "message question",
+        MessageBody::User { .. } | MessageBody::Damaged => "message question",
         MessageBody::Assistant(_) => "message answer",
     };
     view! {

@@ -219,10 +219,11 @@ fn Question(row: UserRow) -> impl IntoView {
         interaction,
         created_at,
         pending,
+        damaged,
     } = row;
     let copied = text.clone();
     view! {
-        <article id=id.to_string() class="message question" class:pending=move || pending.get() aria-label="You">
+        <article id=id.to_string() class="message question" class:damaged=damaged class:pending=move || pending.get() aria-label="You">
             <h2 class="visually-hidden">"You"</h2>
             <div class="question-text" dir="auto">{text.to_string()}</div>
             <footer class="message-foot">

@@ -27,6 +27,7 @@ pub fn Problem(
 ) -> impl IntoView {
     let live = use_live();
     let what = match status {
+        _ if error.is_damage() => "Something is missing here.",
         RunStatus::Interrupted => "The answer was interrupted.",
         RunStatus::Complete => "The answer reached its longest length.",
         _ => "The model could not answer.",

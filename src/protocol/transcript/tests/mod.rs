@@ -251,6 +251,7 @@ fn the_branch_that_is_shown_ends_with_the_active_leaf() {
         let text = |message: &&Message| match &message.body {
             MessageBody::User { text, .. } => text.clone(),
             MessageBody::Assistant(assistant) => assistant.text(),
+            MessageBody::Damaged => String::new(),
         };
         state.branch().iter().map(text).collect()
     };

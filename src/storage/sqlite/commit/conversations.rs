@@ -5,7 +5,7 @@ use sqlx::SqliteConnection;
 use super::{super::id, Batch, Failure, blank};
 use crate::{
     protocol::{ConversationId, EventBody, MessageId, UserId},
-    storage::{Outcome, Refusal},
+    storage::{Outcome, Refusal, damage::undamaged},
 };
 
 /// The newest of all that came after a message, or itself: the end of the branch that was last grown through it. A message was
@@ -113,7 +113,10 @@ impl Batch {
         .bind(&conversation)
         .fetch_optional(&mut *connection)
         .await?;
-        let active_run = active.as_ref().map(|run| id(run, "id")).transpose()?;
+        let active_run = match &active {
+            Some(run) => undamaged("runs", "of a deleted conversation", id(run, "id"))?,
+            None => None,
+        };
         // The log keeps the positions, and nothing of what was said. Before the runs are gone, which lead to their events.
         for of_conversation in [
             "message_id IN (SELECT id FROM runs WHERE user_id = ?1 AND conversation_id = ?2)",

@@ -193,7 +193,8 @@ impl Batch {
         Ok(())
     }
 
-    /// Empties what the log has of something that is kept: it is gone, or another one.
+    /// Empties what the log has of something that is kept: it is gone, or another one. So it does with what can't be read, which
+    /// may be of it.
     async fn forget_changes(
         &mut self,
         connection: &mut SqliteConnection,
@@ -206,7 +207,8 @@ impl Batch {
         };
         sqlx::query(
             "UPDATE events SET event = json_object('position', position, 'type', 'empty') \
-             WHERE +user_id = ?1 AND message_id IS NULL AND conversation_id = ?2 AND json_extract(event, ?3) = ?4",
+             WHERE +user_id = ?1 AND message_id IS NULL AND conversation_id = ?2 \
+             AND CASE WHEN json_valid(event) THEN json_extract(event, ?3) ELSE ?4 END = ?4",
         )
         .bind(user_id.to_string())
         .bind(ConversationId::NONE.to_string())
@@ -250,7 +252,7 @@ pub(super) async fn keep_summary(
     pmid: &str,
     summary: &[String],
 ) -> Result<Outcome, Failure> {
-    sqlx::query("UPDATE articles SET summary = ? WHERE user_id = ? AND pmid = ? AND summary = 'null'")
+    sqlx::query("UPDATE articles SET summary = ? WHERE user_id = ? AND pmid = ? AND (summary = 'null' OR NOT json_valid(summary))")
         .bind(serde_json::to_string(summary)?)
         .bind(user_id.to_string())
         .bind(pmid)

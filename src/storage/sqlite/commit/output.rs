@@ -2,10 +2,10 @@
 
 use sqlx::SqliteConnection;
 
-use super::{Batch, Failure, made::let_go_of_unseen};
+use super::{super::json, Batch, Failure, made::let_go_of_unseen};
 use crate::{
     protocol::{AssistantMessage, EventBody, MessageBody, MessageId, Position, RunStatus, UserId},
-    storage::{Outcome, Refusal, RunKey, StorageError},
+    storage::{Outcome, Refusal, RunKey, StorageError, damage::undamaged},
 };
 
 impl Batch {
@@ -76,9 +76,14 @@ impl Batch {
             Err(Refusal::NotFound)?;
         }
         crash_point!("end::status");
-        store_answer(&mut *connection, run.user_id, run.message_id, message).await?;
+        if !message.is_damaged() || is_readable(&mut *connection, run).await? {
+            store_answer(&mut *connection, run.user_id, run.message_id, message).await?;
+        }
         crash_point!("end::message");
-        let_go_of_unseen(&mut *connection, run, message).await?;
+        // Of a damaged answer nobody knows what was shown.
+        if !message.is_damaged() {
+            let_go_of_unseen(&mut *connection, run, message).await?;
+        }
         sqlx::query("UPDATE conversations SET unseen = ? WHERE user_id = ? AND id = ?")
             .bind(message.status.is_news())
             .bind(run.user_id.to_string())
@@ -115,6 +120,17 @@ impl Batch {
         }
         Ok(())
     }
+}
+
+/// Whether the stored message can be read. One that can't be is kept as it is: a later version may be able to.
+async fn is_readable(connection: &mut SqliteConnection, run: &RunKey) -> Result<bool, StorageError> {
+    let row = sqlx::query("SELECT body FROM messages WHERE user_id = ? AND id = ?")
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .fetch_one(connection)
+        .await?;
+    let body = json::<MessageBody>(&row, "body");
+    Ok(undamaged("messages", run.message_id, body)?.is_some())
 }
 
 pub(super) async fn store_answer(

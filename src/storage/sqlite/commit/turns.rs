@@ -1,9 +1,9 @@
 //! Turns: saving a message, starting the run that answers it, letting it go on.
 
-use sqlx::{Row, SqliteConnection};
+use sqlx::SqliteConnection;
 
 use super::{
-    super::{messages, optional_id},
+    super::{messages, optional_id, optional_text, read},
     Batch, Failure,
     literature::keep_looking,
     output::store_answer,
@@ -48,7 +48,11 @@ impl Batch {
         .await?;
         let (parent_id, chosen) = match conversation {
             Some(row) if optional_id(&row, "user_id")? != Some(user_id) => Err(Refusal::NotFound)?,
-            Some(row) => (optional_id(&row, "active_leaf")?, row.try_get("model")?),
+            Some(row) => {
+                let whose = (user_id, *conversation_id);
+                let leaf = messages::active_leaf(&mut *connection, whose, &row).await?;
+                (leaf, optional_text(&row, "model")?)
+            }
             None => {
                 let title = title_from(text);
                 let created = EventBody::ConversationCreated {
@@ -140,12 +144,7 @@ impl Batch {
         if conversation_id != intent.conversation_id {
             Err(Refusal::NotFound)?;
         }
-        let chosen: Option<String> =
-            sqlx::query_scalar("SELECT model FROM conversations WHERE user_id = ? AND id = ?")
-                .bind(user_id.to_string())
-                .bind(conversation_id.to_string())
-                .fetch_one(&mut *connection)
-                .await?;
+        let chosen = read::model(&mut *connection, user_id, conversation_id).await?;
         let model = intent
             .model
             .clone()
@@ -189,6 +188,8 @@ impl Batch {
         match assistant.status {
             RunStatus::Running | RunStatus::Waiting => Err(Refusal::RunActive)?,
             RunStatus::Complete if !assistant.is_cut_short() => Err(Refusal::NotContinuable)?,
+            // What it had is kept as it is, unreadable: going on would write over it.
+            _ if assistant.is_damaged() && assistant.is_empty() => Err(Refusal::NotContinuable)?,
             RunStatus::Complete | RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted => {}
         }
         let followers: i64 =

@@ -1,147 +1,439 @@
-//! Data that are damaged, gone, locked or open to others.
+//! Rows that can't be read: each costs only itself.
 
-use std::{
-    fs,
-    io::{Seek, SeekFrom, Write},
-};
-
-use tokio_util::sync::CancellationToken;
+use serde_json::json;
+use uuid::Uuid;
 
 use super::*;
+use crate::protocol::{Event, MessageBody, RunStatus, ToolStatus, literature};
 
-const WAL: &str = "parlor.db-wal";
+/// What stands where JSON should be.
+const DAMAGED: &[&str] = &[
+    "''",
+    "'null'",
+    "'{'",
+    "'{}'",
+    "'[1]'",
+    "CAST(X'7bff' AS TEXT)",
+    "CAST(X'00' AS TEXT)",
+];
 
-/// Opens data that another connection in this process may still be about to let go of.
-async fn open(folder: &Path) -> Result<Sqlite, StorageError> {
-    loop {
-        match Sqlite::open(folder).await {
-            Err(StorageError::InUse) => tokio::task::yield_now().await,
-            opened => return opened,
-        }
+async fn opened() -> (tempfile::TempDir, Sqlite) {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = Sqlite::open(folder.path()).await.unwrap();
+    (folder, storage)
+}
+
+async fn done(storage: &Sqlite, change: Change) {
+    let committed = storage.commit(NOON, &[change]).await.unwrap();
+    assert!(committed.outcomes[0].is_ok(), "{committed:?}");
+}
+
+/// A turn that was answered; its question and its run.
+async fn turn(storage: &Sqlite, conversation_id: ConversationId, text: &str) -> (MessageId, RunKey) {
+    let (mut change, mut run) = send(text);
+    run.conversation_id = conversation_id;
+    let Change::Send { intent, .. } = &mut change else {
+        unreachable!("it sends")
+    };
+    intent.conversation_id = conversation_id;
+    let question = intent.user_message_id;
+    done(storage, change).await;
+    let mut message = AssistantMessage::started("x/m");
+    let said = EventBody::TextDelta {
+        node: 0,
+        part: 0,
+        offset: 0,
+        text: "Answer.".into(),
+    };
+    let ended = EventBody::Complete {
+        finish_reason: None,
+        ended_at: NOON,
+        worked_ms: 1,
+    };
+    for event in [&said, &ended] {
+        crate::protocol::transcript::apply_to_run(&mut message, event);
+    }
+    let events = vec![said, ended];
+    done(storage, Change::End { run, events, message }).await;
+    (question, run)
+}
+
+async fn log(storage: &Sqlite, run: Option<MessageId>) -> Vec<Event> {
+    match storage
+        .log_after(UserId::LOCAL, Position(0), run, 1000)
+        .await
+        .unwrap()
+    {
+        LogPage::Events { events, .. } => events
+            .into_iter()
+            .map(|logged| {
+                assert_eq!(serde_json::from_str::<Event>(&logged.json).unwrap(), logged.event);
+                logged.event
+            })
+            .collect(),
+        LogPage::Reset => panic!("the log is whole"),
     }
 }
 
-/// A folder with some data in it, all of them in the database's file.
-async fn closed() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let storage = Sqlite::open(folder.path()).await.unwrap();
-    for _ in 0..20 {
-        storage
-            .commit(NOON, &[send(&"x".repeat(20_000)).0])
-            .await
-            .unwrap();
-    }
-    storage.close().await.unwrap();
-    folder
+async fn shown(storage: &Sqlite, conversation_id: ConversationId) -> Transcript {
+    let transcript = storage.transcript(UserId::LOCAL, conversation_id, PageSize::WHOLE, None);
+    transcript.await.unwrap().expect("it is there")
 }
 
 #[tokio::test]
-async fn the_check_finds_zeroed_pages() {
-    let folder = closed().await;
-    let file = folder.path().join(FILE_NAME);
-    let storage = open(folder.path()).await.unwrap();
-    assert_eq!(storage.check(CancellationToken::new()).await.unwrap(), [""; 0]);
-    drop(storage);
-
-    let length = fs::metadata(&file).unwrap().len();
-    let mut opened = fs::File::options().write(true).open(&file).unwrap();
-    opened.seek(SeekFrom::Start(length / 2)).unwrap();
-    opened
-        .write_all(&vec![0; usize::try_from(length / 2).unwrap()])
+async fn a_damaged_event_costs_only_itself() {
+    let (_folder, storage) = opened().await;
+    let (_, run) = turn(&storage, ConversationId::new(), "Hello").await;
+    turn(&storage, ConversationId::new(), "Another").await;
+    let sound = log(&storage, None).await;
+    let index = sound
+        .iter()
+        .position(|event| matches!(event.body, EventBody::TextDelta { .. }))
         .unwrap();
-    let storage = open(folder.path()).await.unwrap();
-    assert_ne!(storage.check(CancellationToken::new()).await.unwrap(), [""; 0]);
-    let stop = CancellationToken::new();
-    stop.cancel();
-    assert_eq!(storage.check(stop).await.unwrap(), [""; 0], "it is stopped");
+    let of_another = format!("'{}'", serde_json::to_string(&sound[0]).unwrap());
+    for damage in DAMAGED.iter().copied().chain([&*of_another]) {
+        write(
+            &storage,
+            format!(
+                "UPDATE events SET event = {damage} WHERE position = {}",
+                index + 1
+            ),
+        )
+        .await;
+        let mut expected = sound.clone();
+        expected[index].body = EventBody::Damaged;
+        assert_eq!(log(&storage, None).await, expected, "{damage}");
+        expected.retain(|event| event.message_id == Some(run.message_id));
+        assert_eq!(log(&storage, Some(run.message_id)).await, expected, "{damage}");
+    }
+    // What came of it is stored elsewhere.
+    let answer = shown(&storage, run.conversation_id).await.messages.remove(1);
+    assert_eq!(answer.assistant().unwrap().text(), "Answer.");
 }
 
 #[tokio::test]
-async fn a_database_without_its_tail_does_not_open() {
-    let folder = closed().await;
-    let file = folder.path().join(FILE_NAME);
-    drop(open(folder.path()).await.unwrap());
-    let length = fs::metadata(&file).unwrap().len();
-    let cut = fs::File::options().write(true).open(&file).unwrap();
-    cut.set_len(length / 2).unwrap();
-    let left = fs::read(&file).unwrap();
-    let opened = open(folder.path()).await.map(drop);
-    assert!(matches!(opened, Err(StorageError::Damaged(_))), "{opened:?}");
-    assert_eq!(fs::read(&file).unwrap(), left);
-}
-
-#[tokio::test]
-async fn an_empty_database_is_told_from_a_new_one() {
-    for (files, is_told) in [
-        (&[][..], false),
-        (&["parlor.lock"], false),
-        (&["parlor.db.bak"], true),
-    ] {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(FILE_NAME), "").unwrap();
-        for file in files {
-            fs::write(folder.path().join(file), "").unwrap();
+async fn damaged_messages_are_shown_as_damaged() {
+    let (_folder, storage) = opened().await;
+    let conversation_id = ConversationId::new();
+    let (question, first) = turn(&storage, conversation_id, "Hello").await;
+    turn(&storage, conversation_id, "And?").await;
+    let sound = shown(&storage, conversation_id).await;
+    for damage in DAMAGED {
+        write(
+            &storage,
+            format!(
+                "UPDATE messages SET body = {damage} WHERE id IN ('{question}', '{}')",
+                first.message_id
+            ),
+        )
+        .await;
+        let mut expected = sound.clone();
+        expected.messages[0].body = MessageBody::Damaged;
+        let answer = AssistantMessage::damaged(first.message_id, RunStatus::Complete);
+        expected.messages[1].body = MessageBody::Assistant(answer);
+        assert_eq!(shown(&storage, conversation_id).await, expected, "{damage}");
+        let older = storage.older_messages(
+            UserId::LOCAL,
+            conversation_id,
+            expected.messages[2].id,
+            PageSize::WHOLE,
+        );
+        assert_eq!(older.await.unwrap().unwrap().messages, expected.messages[..2]);
+        for message in &expected.messages[..2] {
+            let found = storage.message(UserId::LOCAL, message.id).await.unwrap();
+            assert_eq!(found.as_ref(), Some(&(conversation_id, message.clone())));
         }
-        let storage = Sqlite::open(folder.path()).await.unwrap();
-        assert_eq!(storage.lacks_earlier_data(), is_told, "{files:?}");
     }
-    let folder = tempfile::tempdir().unwrap();
-    assert!(!Sqlite::open(folder.path()).await.unwrap().lacks_earlier_data());
+    // The conversation goes on, and what is damaged in it goes with it.
+    let (_, third) = turn(&storage, conversation_id, "Go on").await;
+    let beginning = storage.beginning(third).await.unwrap().expect("it is there");
+    assert_eq!(beginning.history.len(), 5);
+    let user_id = UserId::LOCAL;
+    done(
+        &storage,
+        Change::Delete {
+            user_id,
+            conversation_id,
+        },
+    )
+    .await;
+    assert_eq!(storage.message(UserId::LOCAL, question).await.unwrap(), None);
 }
 
 #[tokio::test]
-async fn an_empty_database_keeps_its_log() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join(FILE_NAME), "").unwrap();
-    fs::write(folder.path().join(WAL), "committed").unwrap();
-    let opened = Sqlite::open(folder.path()).await.map(drop);
-    assert!(matches!(opened, Err(StorageError::Emptied(_))), "{opened:?}");
-    assert_eq!(fs::read(folder.path().join(WAL)).unwrap(), b"committed");
+async fn a_run_with_damaged_events_has_the_rest() {
+    let (_folder, storage) = opened().await;
+    let (change, run) = send("Hello");
+    done(&storage, change).await;
+    let text = |part, offset, text: &str| EventBody::TextDelta {
+        node: 0,
+        part,
+        offset,
+        text: text.into(),
+    };
+    let events = vec![text(0, 0, "one"), text(0, 3, " two"), text(0, 7, " three")];
+    done(&storage, Change::Append { run, events }).await;
+    let head = storage.head(UserId::LOCAL).await.unwrap().0;
+    write(
+        &storage,
+        format!("UPDATE events SET event = '{{' WHERE position = {}", head - 1),
+    )
+    .await;
+    let found = storage.message(UserId::LOCAL, run.message_id).await.unwrap();
+    let answer = found.unwrap().1.assistant().unwrap().clone();
+    assert_eq!((&*answer.text(), answer.is_damaged()), ("one", true));
+    assert_eq!(answer.status, RunStatus::Running);
+}
+
+/// As the version wrote it that could not read it again.
+#[tokio::test]
+async fn data_poisoned_by_null_can_be_read() {
+    let (_folder, storage) = opened().await;
+    let (question, run) = turn(&storage, ConversationId::new(), "Hello").await;
+    let position = log(&storage, None).await.len() - 1;
+    let call = r#""node":0,"part":0,"index":0,"tool_use_id":"call_1","tool":"current_time","input":null,"label":"Checking the time""#;
+    let event = format!(
+        r#"{{"position":{position},"conversation_id":"{}","message_id":"{}","type":"tool_start",{call},"detail":null,"started_at":1}}"#,
+        run.conversation_id, run.message_id
+    );
+    write(
+        &storage,
+        format!("UPDATE events SET event = '{event}' WHERE position = {position}"),
+    )
+    .await;
+    let body = r#"{"role":"assistant","model":"x/m","status":"complete","nodes":[{"parts":[{"type":"tool_call","tool_use_id":"call_1","index":0,"tool":"current_time","input":null,"label":"Checked the time","status":"complete","output":"12:00","attachments":[],"started_at":1,"ended_at":2}]},{"parts":[{"type":"text","text":"Noon."}]}],"ended_at":2}"#;
+    let body = body.replace(r#""attachments":[],"#, "");
+    write(
+        &storage,
+        format!(
+            "UPDATE messages SET body = '{body}' WHERE id = '{}'",
+            run.message_id
+        ),
+    )
+    .await;
+    let events = log(&storage, None).await;
+    let EventBody::ToolStart { call, .. } = &events[position - 1].body else {
+        panic!("{events:?}")
+    };
+    assert_eq!(call.input.as_str(), "null");
+    let transcript = shown(&storage, run.conversation_id).await;
+    assert_eq!(transcript.messages[0].id, question);
+    let answer = transcript.messages[1].assistant().unwrap();
+    let call = answer.tool_calls().next().unwrap();
+    assert_eq!((call.input.as_str(), call.status), ("null", ToolStatus::Complete));
+    assert_eq!(answer.text(), "Noon.");
 }
 
 #[tokio::test]
-async fn data_stay_locked_without_the_lock_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let storage = Sqlite::open(folder.path()).await.unwrap();
-    fs::remove_file(folder.path().join("parlor.lock")).unwrap();
-    let second = Sqlite::open(folder.path()).await.map(drop);
-    assert!(matches!(second, Err(StorageError::InUse)), "{second:?}");
-    drop(storage);
+async fn a_damaged_conversation_costs_only_what_is_damaged() {
+    let (_folder, storage) = opened().await;
+    let (damaged, sound) = (ConversationId::new(), ConversationId::new());
+    turn(&storage, damaged, "Hello").await;
+    let (_, last) = turn(&storage, damaged, "Once more").await;
+    turn(&storage, sound, "Sound").await;
+    let named = format!("WHERE id = '{damaged}'");
+    for damage in DAMAGED {
+        write(
+            &storage,
+            format!("UPDATE conversations SET parameters = {damage} {named}"),
+        )
+        .await;
+        assert_eq!(
+            shown(&storage, damaged).await.parameters,
+            Parameters::default(),
+            "{damage}"
+        );
+        let parameters = storage.parameters(UserId::LOCAL, damaged).await.unwrap();
+        assert_eq!(parameters, Some(Parameters::default()));
+        assert!(storage.beginning(last).await.unwrap().is_some());
+    }
+    write(
+        &storage,
+        format!("UPDATE conversations SET active_leaf = 'none', title = CAST(X'41ff' AS TEXT) {named}"),
+    )
+    .await;
+    let transcript = shown(&storage, damaged).await;
+    assert_eq!(
+        (transcript.active_leaf, &*transcript.title),
+        (Some(last.message_id), "A\u{fffd}")
+    );
+    assert_eq!(transcript.messages.len(), 4);
+    let (_, next) = turn(&storage, damaged, "And now?").await;
+    assert_eq!(shown(&storage, damaged).await.branch().len(), 6);
+    // A run whose status can't be read is at work no more.
+    write(
+        &storage,
+        format!(
+            "UPDATE runs SET status = 'odd', force_tools = '{{' WHERE id = '{}'",
+            next.message_id
+        ),
+    )
+    .await;
+    let run = storage
+        .run(UserId::LOCAL, next.message_id)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(run.status, RunStatus::Interrupted);
+    assert!(storage.beginning(next).await.unwrap().is_some());
+    assert_eq!(storage.runs_at_work().await.unwrap(), []);
+    // Its message still says that it is: the conversation must be able to go on.
+    write(
+        &storage,
+        format!("DELETE FROM events WHERE message_id = '{}'", next.message_id),
+    )
+    .await;
+    let body = serde_json::to_string(&MessageBody::Assistant(AssistantMessage::started("x/m"))).unwrap();
+    write(
+        &storage,
+        format!(
+            "UPDATE messages SET body = '{body}' WHERE id = '{}'",
+            next.message_id
+        ),
+    )
+    .await;
+    let transcript = shown(&storage, damaged).await;
+    assert_eq!(transcript.active_run(), None);
+    assert!(transcript.messages[5].assistant().unwrap().is_damaged());
+    // One that does not even say which it is is left out.
+    write(&storage, "PRAGMA foreign_keys = OFF".into()).await;
+    write(&storage, format!("UPDATE conversations SET id = 'none' {named}")).await;
+    let list = storage.conversations(UserId::LOCAL, None, 10).await.unwrap();
+    let ids: Vec<_> = list
+        .conversations
+        .iter()
+        .map(|conversation| conversation.id)
+        .collect();
+    assert_eq!(ids, [sound]);
 }
 
-#[cfg(unix)]
 #[tokio::test]
-async fn nobody_else_can_open_the_data() {
-    use std::os::unix::fs::PermissionsExt;
-
-    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    let folder = closed().await;
-    drop(open(folder.path()).await.unwrap());
-    set(folder.path(), 0o755);
-    for entry in fs::read_dir(folder.path()).unwrap() {
-        set(&entry.unwrap().path(), 0o644);
+async fn a_damaged_row_of_what_is_beside_a_message_costs_only_itself() {
+    let (_folder, storage) = opened().await;
+    let (question, run) = turn(&storage, ConversationId::new(), "Hello").await;
+    let (conversation, answer, user) = (run.conversation_id, run.message_id, UserId::LOCAL);
+    let of = format!("'{user}', '{conversation}'");
+    for insert in [
+        format!(
+            "INSERT INTO payloads VALUES ({of}, 'sound', '{answer}', 'table', 's', '[1]', 1), ({of}, 'odd', '{answer}', 'table', CAST(X'ff' AS TEXT), '{{', 1)"
+        ),
+        format!(
+            "INSERT INTO payload_verdicts VALUES ({of}, 'sound', 'accepted', 1), ({of}, 'odd', 'perhaps', 2)"
+        ),
+        format!("INSERT INTO allowed_tools VALUES ({of}, 'search'), ({of}, CAST(X'ff' AS TEXT))"),
+        format!("INSERT INTO summaries VALUES ({of}, '{answer}', 'In short', 1)"),
+        format!("INSERT INTO contexts VALUES ('{question}', '{user}', '{{', 'text', '')"),
+        format!(
+            "INSERT INTO model_calls VALUES ('{answer}', '{}', {of}, '{{', '{{}}'), ('{answer}', 'none', {of}, '{{}}', '{{}}')",
+            Uuid::now_v7()
+        ),
+        format!(
+            "INSERT INTO attachments VALUES ('{}', {of}, '{answer}', CAST(X'ff' AS TEXT), 'image/png', X'00', 1)",
+            Uuid::from_u128(7)
+        ),
+    ] {
+        write(&storage, insert).await;
     }
-    fs::write(folder.path().join("notes.txt"), "").unwrap();
-    set(&folder.path().join("notes.txt"), 0o644);
-    let storage = open(folder.path()).await.unwrap();
-    storage.commit(NOON, &[send("hello").0]).await.unwrap();
-    assert_eq!(mode(folder.path()), 0o700);
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder.path()).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let expected = if name == "notes.txt" { 0o644 } else { 0o600 };
-        assert_eq!(mode(&path), expected, "{name}");
-        names.push(name);
-    }
-    assert!(names.contains(&WAL.to_owned()), "{names:?}");
+    let payloads = storage
+        .payloads(user, conversation, &["sound", "odd"], 1000)
+        .await
+        .unwrap();
+    let data: Vec<_> = payloads.iter().map(|payload| payload.data.as_str()).collect();
+    assert_eq!(data, ["[1]", "\"{\""]);
+    let verdicts = storage.verdicts(user, conversation).await.unwrap();
+    assert_eq!(verdicts.len(), 1, "{verdicts:?}");
+    assert_eq!(shown(&storage, conversation).await.verdicts, verdicts);
+    assert_eq!(storage.looking(user, question).await.unwrap(), None);
+    assert_eq!(storage.model_calls(user, answer).await.unwrap().len(), 1);
+    let file = storage
+        .attachment(user, crate::protocol::AttachmentId(Uuid::from_u128(7)))
+        .await
+        .unwrap();
+    assert_eq!(file.unwrap().attachment.name, "\u{fffd}");
+    let beginning = || async { storage.beginning(run).await.unwrap().expect("it begins") };
+    let begun = beginning().await;
+    assert_eq!((begun.verdicts, begun.looking), (verdicts, None));
+    assert!(begun.allowed_tools.contains(&"search".to_owned()));
+    assert_eq!(begun.terms.summaries.len(), 1);
+    write(&storage, "PRAGMA foreign_keys = OFF".into()).await;
+    write(&storage, "UPDATE summaries SET message_id = 'none'".into()).await;
+    assert_eq!(beginning().await.terms.summaries, []);
+    // An intent that can't be read is refused whenever it comes again, and nothing else is.
+    let (again, _) = send("Again");
+    done(&storage, again.clone()).await;
+    write(&storage, "UPDATE intents SET started = '{'".into()).await;
+    let committed = storage.commit(NOON, &[again, send("Other").0]).await.unwrap();
+    assert_eq!(committed.outcomes[0], Err(crate::storage::Refusal::Fault));
+    assert!(committed.outcomes[1].is_ok());
+}
 
-    // A folder that is not Parlor's alone is not closed to others.
-    let shared = tempfile::tempdir().unwrap();
-    set(shared.path(), 0o755);
-    fs::write(shared.path().join("notes.txt"), "").unwrap();
-    let _storage = Sqlite::open(shared.path()).await.unwrap();
-    assert_eq!(mode(shared.path()), 0o755);
-    assert_eq!(mode(&shared.path().join(FILE_NAME)), 0o600);
+#[tokio::test]
+async fn a_damaged_row_of_what_a_person_keeps_costs_only_itself() {
+    let (_folder, storage) = opened().await;
+    turn(&storage, ConversationId::new(), "Hello").await;
+    let user = UserId::LOCAL;
+    let (first, second) = (Uuid::now_v7(), Uuid::now_v7());
+    let hash = |byte: &str| format!("X'{}'", byte.repeat(32));
+    for insert in [
+        format!(
+            "INSERT INTO memories VALUES ('{first}', '{user}', 'tea', 1), ('none', '{user}', 'damaged', 2)"
+        ),
+        format!("INSERT INTO instructions VALUES ('{user}', CAST(X'42ff' AS TEXT))"),
+        format!(
+            "INSERT INTO api_tokens VALUES ('{first}', '{user}', 'sound', {}, 'parlor_1', 1, NULL, NULL), \
+             ('none', '{user}', 'damaged', {}, 'parlor_2', 1, NULL, NULL)",
+            hash("01"),
+            hash("02")
+        ),
+        format!(
+            "INSERT INTO streams VALUES ('{second}', '{user}', 'sound', 'q', ''), ('none', '{user}', 'damaged', 'q', '')"
+        ),
+        format!(
+            "INSERT INTO articles VALUES ('{user}', '1', 'Sound', '[\"Ann\"]', 'J', '2020', NULL, '[\"Text\"]', '', 1), \
+             ('{user}', '2', 'Odd', '{{', 'J', '2020', NULL, '{{', '', 2)"
+        ),
+    ] {
+        write(&storage, insert).await;
+    }
+    let memories = storage.memories(user).await.unwrap();
+    assert_eq!(memories.len(), 1, "{memories:?}");
+    assert_eq!(storage.instructions(user).await.unwrap(), "B\u{fffd}");
+    assert_eq!(storage.api_tokens(user).await.unwrap().len(), 1);
+    assert!(storage.api_token(&TokenHash([1; 32])).await.unwrap().is_some());
+    assert_eq!(storage.api_token(&TokenHash([2; 32])).await.unwrap(), None);
+    let library = storage.library(user).await.unwrap();
+    assert_eq!((library.articles.len(), library.streams.len()), (2, 1));
+    let (odd, summary) = storage.saved_article(user, "2").await.unwrap().unwrap();
+    assert_eq!((odd.article.authors.len(), summary), (0, None));
+    // Changes look into the log's entries about literature, of which one may be damaged.
+    let note = |pmid: &str, note: &str| Change::NoteArticle {
+        user_id: user,
+        pmid: pmid.into(),
+        note: note.into(),
+    };
+    done(&storage, note("1", "first")).await;
+    write(
+        &storage,
+        "UPDATE events SET event = '{' WHERE json_extract(event, '$.type') = 'literature_changed'".into(),
+    )
+    .await;
+    done(&storage, note("1", "second")).await;
+    let bodies: Vec<_> = log(&storage, None)
+        .await
+        .into_iter()
+        .map(|event| event.body)
+        .collect();
+    let [.., EventBody::Empty, EventBody::LiteratureChanged { change }] = &bodies[..] else {
+        panic!("{bodies:?}")
+    };
+    let change: literature::Change = serde_json::from_str(change.as_str()).unwrap();
+    assert!(matches!(change, literature::Change::ArticleSaved(saved) if saved.note == "second"));
+    let kept = Change::KeepSummary {
+        user_id: user,
+        pmid: "2".into(),
+        summary: vec!["Known".into()],
+    };
+    done(&storage, kept).await;
+    let summary = storage.saved_article(user, "2").await.unwrap().unwrap().1;
+    assert_eq!(json!(summary), json!(["Known"]));
 }

@@ -1,0 +1,147 @@
+//! Data that are damaged, gone, locked or open to others.
+
+use std::{
+    fs,
+    io::{Seek, SeekFrom, Write},
+};
+
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+
+const WAL: &str = "parlor.db-wal";
+
+/// Opens data that another connection in this process may still be about to let go of.
+async fn open(folder: &Path) -> Result<Sqlite, StorageError> {
+    loop {
+        match Sqlite::open(folder).await {
+            Err(StorageError::InUse) => tokio::task::yield_now().await,
+            opened => return opened,
+        }
+    }
+}
+
+/// A folder with some data in it, all of them in the database's file.
+async fn closed() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = Sqlite::open(folder.path()).await.unwrap();
+    for _ in 0..20 {
+        storage
+            .commit(NOON, &[send(&"x".repeat(20_000)).0])
+            .await
+            .unwrap();
+    }
+    storage.close().await.unwrap();
+    folder
+}
+
+#[tokio::test]
+async fn the_check_finds_zeroed_pages() {
+    let folder = closed().await;
+    let file = folder.path().join(FILE_NAME);
+    let storage = open(folder.path()).await.unwrap();
+    assert_eq!(storage.check(CancellationToken::new()).await.unwrap(), [""; 0]);
+    drop(storage);
+
+    let length = fs::metadata(&file).unwrap().len();
+    let mut opened = fs::File::options().write(true).open(&file).unwrap();
+    opened.seek(SeekFrom::Start(length / 2)).unwrap();
+    opened
+        .write_all(&vec![0; usize::try_from(length / 2).unwrap()])
+        .unwrap();
+    let storage = open(folder.path()).await.unwrap();
+    assert_ne!(storage.check(CancellationToken::new()).await.unwrap(), [""; 0]);
+    let stop = CancellationToken::new();
+    stop.cancel();
+    assert_eq!(storage.check(stop).await.unwrap(), [""; 0], "it is stopped");
+}
+
+#[tokio::test]
+async fn a_database_without_its_tail_does_not_open() {
+    let folder = closed().await;
+    let file = folder.path().join(FILE_NAME);
+    drop(open(folder.path()).await.unwrap());
+    let length = fs::metadata(&file).unwrap().len();
+    let cut = fs::File::options().write(true).open(&file).unwrap();
+    cut.set_len(length / 2).unwrap();
+    let left = fs::read(&file).unwrap();
+    let opened = open(folder.path()).await.map(drop);
+    assert!(matches!(opened, Err(StorageError::Damaged(_))), "{opened:?}");
+    assert_eq!(fs::read(&file).unwrap(), left);
+}
+
+#[tokio::test]
+async fn an_empty_database_is_told_from_a_new_one() {
+    for (files, is_told) in [
+        (&[][..], false),
+        (&["parlor.lock"], false),
+        (&["parlor.db.bak"], true),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(FILE_NAME), "").unwrap();
+        for file in files {
+            fs::write(folder.path().join(file), "").unwrap();
+        }
+        let storage = Sqlite::open(folder.path()).await.unwrap();
+        assert_eq!(storage.lacks_earlier_data(), is_told, "{files:?}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    assert!(!Sqlite::open(folder.path()).await.unwrap().lacks_earlier_data());
+}
+
+#[tokio::test]
+async fn an_empty_database_keeps_its_log() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(FILE_NAME), "").unwrap();
+    fs::write(folder.path().join(WAL), "committed").unwrap();
+    let opened = Sqlite::open(folder.path()).await.map(drop);
+    assert!(matches!(opened, Err(StorageError::Emptied(_))), "{opened:?}");
+    assert_eq!(fs::read(folder.path().join(WAL)).unwrap(), b"committed");
+}
+
+#[tokio::test]
+async fn data_stay_locked_without_the_lock_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = Sqlite::open(folder.path()).await.unwrap();
+    fs::remove_file(folder.path().join("parlor.lock")).unwrap();
+    let second = Sqlite::open(folder.path()).await.map(drop);
+    assert!(matches!(second, Err(StorageError::InUse)), "{second:?}");
+    drop(storage);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nobody_else_can_open_the_data() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    let folder = closed().await;
+    drop(open(folder.path()).await.unwrap());
+    set(folder.path(), 0o755);
+    for entry in fs::read_dir(folder.path()).unwrap() {
+        set(&entry.unwrap().path(), 0o644);
+    }
+    fs::write(folder.path().join("notes.txt"), "").unwrap();
+    set(&folder.path().join("notes.txt"), 0o644);
+    let storage = open(folder.path()).await.unwrap();
+    storage.commit(NOON, &[send("hello").0]).await.unwrap();
+    assert_eq!(mode(folder.path()), 0o700);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder.path()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let expected = if name == "notes.txt" { 0o644 } else { 0o600 };
+        assert_eq!(mode(&path), expected, "{name}");
+        names.push(name);
+    }
+    assert!(names.contains(&WAL.to_owned()), "{names:?}");
+
+    // A folder that is not Parlor's alone is not closed to others.
+    let shared = tempfile::tempdir().unwrap();
+    set(shared.path(), 0o755);
+    fs::write(shared.path().join("notes.txt"), "").unwrap();
+    let _storage = Sqlite::open(shared.path()).await.unwrap();
+    assert_eq!(mode(shared.path()), 0o755);
+    assert_eq!(mode(&shared.path().join(FILE_NAME)), 0o600);
+}
