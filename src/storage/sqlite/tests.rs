@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sqlx::{ConnectOptions, sqlite::SqliteConnectOptions};
+use sqlx::{ConnectOptions, Row, sqlite::SqliteConnectOptions};
 
 use super::*;
 use crate::{
