@@ -164,28 +164,6 @@ pub struct RunError {
     pub hint: String,
 }
 
-impl RunError {
-    const DAMAGED: &str = "damaged_message";
-
-    /// What stands in place of an answer, or of a part of it, that is stored and can't be read.
-    pub fn damaged(id: MessageId) -> Self {
-        Self {
-            code: Self::DAMAGED.into(),
-            message: damage_notice(id),
-            hint: String::new(),
-        }
-    }
-
-    pub fn is_damage(&self) -> bool {
-        self.code == Self::DAMAGED
-    }
-}
-
-/// The words in place of a message that can't be read.
-pub fn damage_notice(id: MessageId) -> String {
-    ["This message is damaged and can't be shown. Id ", &id.to_string()].concat()
-}
-
 impl RunStatus {
     /// Whether the run has come to its end: the one place where that is decided.
     pub fn is_terminal(self) -> bool {
@@ -245,19 +223,6 @@ impl AssistantMessage {
             ended_at: None,
             worked_ms: 0,
         }
-    }
-
-    /// An answer that is stored and can't be read, whose run has this status.
-    pub fn damaged(id: MessageId, status: RunStatus) -> Self {
-        let mut damaged = Self::started("");
-        damaged.status = status;
-        damaged.error = Some(RunError::damaged(id));
-        damaged
-    }
-
-    /// Whether the answer, or a part of it, can't be read.
-    pub fn is_damaged(&self) -> bool {
-        self.error.as_ref().is_some_and(RunError::is_damage)
     }
 
     /// All that was produced, as it is shown.

@@ -8,6 +8,7 @@ pub mod attachment;
 pub mod chat;
 pub mod context;
 pub mod conversation_list;
+pub mod damaged;
 pub mod diagnostics;
 pub mod event;
 #[cfg(test)]

@@ -25,7 +25,7 @@ impl Meter {
         Self {
             estimate,
             scale,
-            window,
+            window: window.map(|window| window.min(MAX_TOKENS)),
             said: 0,
             is_counted: false,
         }
@@ -68,7 +68,7 @@ impl Meter {
 
     fn estimated(&self) -> protocol::Usage {
         protocol::Usage {
-            input_tokens: self.scale.counted(self.estimate),
+            input_tokens: self.scale.counted(self.estimate).min(MAX_TOKENS),
             output_tokens: self.said.div_ceil(tokens::BYTES_PER_TOKEN),
             estimated: true,
             estimate: self.estimate,
@@ -77,9 +77,12 @@ impl Meter {
     }
 }
 
+/// More tokens than any server can count: what claims more must not make an event that a page can't read, whose numbers are shorter.
+const MAX_TOKENS: usize = i32::MAX as usize;
+
 /// Tokens as the protocol counts them.
 fn size(tokens: u64) -> usize {
-    usize::try_from(tokens).unwrap_or(usize::MAX)
+    usize::try_from(tokens).map_or(MAX_TOKENS, |tokens| tokens.min(MAX_TOKENS))
 }
 
 #[cfg(test)]
@@ -101,6 +104,23 @@ mod tests {
             estimate: 100,
             window: Some(1000),
         })
+    }
+
+    #[test]
+    fn absurd_counts_can_be_read_again() {
+        let mut meter = Meter::new(100, Scale::UNKNOWN, Some(usize::MAX));
+        let counted = ModelEvent::Usage(Usage {
+            input_tokens: u64::MAX,
+            output_tokens: u64::MAX,
+            cost: None,
+        });
+        let inputs = meter.inputs(Ok(counted));
+        let [_, Input::Used(usage)] = inputs[..] else {
+            panic!("{inputs:?}")
+        };
+        let written = serde_json::to_vec(&usage).unwrap();
+        assert_eq!(protocol::json::read(&written), Ok(usage));
+        assert_eq!((usage.input_tokens, usage.window), (MAX_TOKENS, Some(MAX_TOKENS)));
     }
 
     #[test]

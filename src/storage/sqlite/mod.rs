@@ -1,18 +1,19 @@
 //! Storage in an embedded SQLite file: one connection that writes, a few that read.
 
-use std::{str::FromStr, sync::Arc};
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
-use sqlx::{Row, SqlitePool};
+use sqlx::SqlitePool;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use self::writer::Writer;
+use self::{
+    row::{id, json, json_rows, optional_id, optional_text, position, text, undamaged_rows},
+    writer::Writer,
+};
 use super::{
     Beginning, Change, Committed, DoneIntent, LogPage, Looking, PageSize, RecordedCall, RunKey, Storage,
-    StorageError, StoredAttachment, StoredConversation, StoredRun, TokenHash, damage::undamaged,
+    StorageError, StoredAttachment, StoredConversation, StoredRun, TokenHash,
 };
 use crate::protocol::{
     ApiToken, AttachmentId, ConversationId, ConversationList, IntentId, Judged, Memory, Message, MessageId,
@@ -35,6 +36,7 @@ mod open;
 mod payloads;
 mod personal;
 mod read;
+mod row;
 mod terms;
 mod trim;
 mod writer;
@@ -312,72 +314,4 @@ impl Storage for Sqlite {
         self.readers.close().await;
         self.writer.lock().await.truncate().await
     }
-}
-
-/// An id column of a row.
-fn id<T: FromStr<Err = uuid::Error>>(row: &sqlx::sqlite::SqliteRow, column: &str) -> Result<T, StorageError> {
-    Ok(row.try_get::<&str, _>(column)?.parse()?)
-}
-
-/// An id column that may be null.
-fn optional_id<T: FromStr<Err = uuid::Error>>(
-    row: &sqlx::sqlite::SqliteRow,
-    column: &str,
-) -> Result<Option<T>, StorageError> {
-    Ok(row
-        .try_get::<Option<&str>, _>(column)?
-        .map(str::parse)
-        .transpose()?)
-}
-
-/// A text column of a row that is shown as it is: what is not UTF-8 in it is replaced.
-fn text(row: &sqlx::sqlite::SqliteRow, column: &str) -> Result<String, StorageError> {
-    Ok(optional_text(row, column)?.unwrap_or_default())
-}
-
-/// A text column that may be null.
-fn optional_text(row: &sqlx::sqlite::SqliteRow, column: &str) -> Result<Option<String>, StorageError> {
-    let bytes = row.try_get::<Option<&[u8]>, _>(column)?;
-    Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
-}
-
-/// A column of JSON.
-fn json<T: DeserializeOwned>(row: &sqlx::sqlite::SqliteRow, column: &str) -> Result<T, StorageError> {
-    Ok(serde_json::from_str(row.try_get(column)?)?)
-}
-
-/// A column with an array of JSON that SQLite made of several rows. A damaged one is left out.
-fn json_rows<T: DeserializeOwned>(
-    row: &sqlx::sqlite::SqliteRow,
-    column: &str,
-    table: &'static str,
-) -> Result<Vec<T>, StorageError> {
-    let rows = text(row, column)?;
-    let rows = serde_json::from_str::<Vec<&RawValue>>(&rows).map_err(StorageError::from);
-    let rows = undamaged(table, "all", rows)?.unwrap_or_default();
-    let read = |row: &&RawValue| {
-        let read = serde_json::from_str(row.get()).map_err(StorageError::from);
-        undamaged(table, row, read)
-    };
-    let rows = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    Ok(rows.into_iter().flatten().collect())
-}
-
-/// All rows of a query but the damaged ones. The column `id` names a row in the log.
-fn undamaged_rows<T>(
-    table: &'static str,
-    id: &str,
-    rows: &[sqlx::sqlite::SqliteRow],
-    read: impl Fn(&sqlx::sqlite::SqliteRow) -> Result<T, StorageError>,
-) -> Result<Vec<T>, StorageError> {
-    let mut all = Vec::with_capacity(rows.len());
-    for row in rows {
-        all.extend(undamaged(table, text(row, id)?, read(row))?);
-    }
-    Ok(all)
-}
-
-/// A position column of a row.
-fn position(row: &sqlx::sqlite::SqliteRow, column: &str) -> Result<Position, StorageError> {
-    Ok(Position(row.try_get::<i64, _>(column)?.unsigned_abs()))
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sqlx::{ConnectOptions, Connection, sqlite::SqliteConnectOptions};
+use sqlx::{ConnectOptions, Connection, Row, sqlite::SqliteConnectOptions};
 
 use super::*;
 use crate::{

@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use super::{lost::Lost, older::Older, outbox::Underway, part::PartRow};
 use crate::protocol::{
     AssistantMessage, ConversationId, Interaction, Message, MessageBody, MessageId, Parameters, RunError,
-    RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, Transcript, Usage, message::damage_notice,
+    RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, Transcript, Usage, damaged::damage_notice,
 };
 
 /// Whether there is something to show.

@@ -28,6 +28,48 @@ fn what_was_used_is_that_of_the_last_answer_and_the_window_that_of_the_chosen_mo
     assert_eq!(state.usage(), Some(Usage { window, ..used(20) }));
 }
 
+#[test]
+fn a_damaged_event_counts_as_missing() {
+    let conversation_id = ConversationId::new();
+    let mut events = log(conversation_id, &[Step::Ask("one".into())]);
+    let before = fold(Transcript::new(conversation_id), &events);
+    let mut damaged = events.pop().unwrap();
+    damaged.position = damaged.position.next();
+    damaged.body = EventBody::Damaged;
+    let mut state = before.clone();
+    assert_eq!(apply(&mut state, &damaged), Err(Gap(damaged.position)));
+    assert_eq!(state, before);
+}
+
+/// Else every delta after what is missing would have the snapshot loaded again.
+#[test]
+fn a_damaged_run_is_loaded_again_at_its_end_only() {
+    let conversation_id = ConversationId::new();
+    let events = log(conversation_id, &[Step::Ask("one".into())]);
+    let mut state = fold(Transcript::new(conversation_id), &events);
+    let run = state.active_run().unwrap();
+    state.assistant_mut(run).unwrap().error = Some(RunError::damaged(run));
+    let mut event = events.last().unwrap().clone();
+    event.message_id = Some(run);
+    for offset in [10, 20] {
+        event.position = event.position.next();
+        event.body = EventBody::TextDelta {
+            node: 0,
+            part: 0,
+            offset,
+            text: "text".into(),
+        };
+        assert_eq!(apply(&mut state, &event), Ok(Touched::Nothing));
+    }
+    event.position = event.position.next();
+    event.body = EventBody::Complete {
+        finish_reason: None,
+        ended_at: Timestamp(1),
+        worked_ms: 1,
+    };
+    assert_eq!(apply(&mut state, &event), Err(Gap(event.position)));
+}
+
 fn fold(mut state: Transcript, events: &[Event]) -> Transcript {
     for event in events {
         apply(&mut state, event).expect("no gap");

@@ -1,0 +1,80 @@
+//! Reading the columns of a row, any of which may be damaged.
+
+use std::str::FromStr;
+
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use sqlx::{Row, sqlite::SqliteRow};
+
+use crate::{
+    protocol::Position,
+    storage::{StorageError, damage::undamaged},
+};
+
+/// An id column of a row.
+pub(super) fn id<T: FromStr<Err = uuid::Error>>(row: &SqliteRow, column: &str) -> Result<T, StorageError> {
+    Ok(row.try_get::<&str, _>(column)?.parse()?)
+}
+
+/// An id column that may be null.
+pub(super) fn optional_id<T: FromStr<Err = uuid::Error>>(
+    row: &SqliteRow,
+    column: &str,
+) -> Result<Option<T>, StorageError> {
+    Ok(row
+        .try_get::<Option<&str>, _>(column)?
+        .map(str::parse)
+        .transpose()?)
+}
+
+/// A text column of a row that is shown as it is: what is not UTF-8 in it is replaced.
+pub(super) fn text(row: &SqliteRow, column: &str) -> Result<String, StorageError> {
+    Ok(optional_text(row, column)?.unwrap_or_default())
+}
+
+/// A text column that may be null.
+pub(super) fn optional_text(row: &SqliteRow, column: &str) -> Result<Option<String>, StorageError> {
+    let bytes = row.try_get::<Option<&[u8]>, _>(column)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
+}
+
+/// A column of JSON.
+pub(super) fn json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> Result<T, StorageError> {
+    Ok(serde_json::from_str(row.try_get(column)?)?)
+}
+
+/// A column with an array of JSON that SQLite made of several rows. A damaged one is left out.
+pub(super) fn json_rows<T: DeserializeOwned>(
+    row: &SqliteRow,
+    column: &str,
+    table: &'static str,
+) -> Result<Vec<T>, StorageError> {
+    let rows = text(row, column)?;
+    let rows = serde_json::from_str::<Vec<&RawValue>>(&rows).map_err(StorageError::from);
+    let rows = undamaged(table, "all", rows)?.unwrap_or_default();
+    let read = |row: &&RawValue| {
+        let read = serde_json::from_str(row.get()).map_err(StorageError::from);
+        undamaged(table, row, read)
+    };
+    let rows = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    Ok(rows.into_iter().flatten().collect())
+}
+
+/// All rows of a query but the damaged ones. The column `id` names a row in the log.
+pub(super) fn undamaged_rows<T>(
+    table: &'static str,
+    id: &str,
+    rows: &[SqliteRow],
+    read: impl Fn(&SqliteRow) -> Result<T, StorageError>,
+) -> Result<Vec<T>, StorageError> {
+    let mut all = Vec::with_capacity(rows.len());
+    for row in rows {
+        all.extend(undamaged(table, text(row, id)?, read(row))?);
+    }
+    Ok(all)
+}
+
+/// A position column of a row.
+pub(super) fn position(row: &SqliteRow, column: &str) -> Result<Position, StorageError> {
+    Ok(Position(row.try_get::<i64, _>(column)?.unsigned_abs()))
+}

@@ -1,0 +1,138 @@
+//! Damaged rows of what is beside the messages, and of what a person keeps.
+
+use serde_json::json;
+use uuid::Uuid;
+
+use super::*;
+use crate::protocol::literature;
+
+#[tokio::test]
+async fn a_damaged_row_of_what_is_beside_a_message_costs_only_itself() {
+    let (_folder, storage) = opened().await;
+    let (question, run) = turn(&storage, ConversationId::new(), "Hello").await;
+    let (conversation, answer, user) = (run.conversation_id, run.message_id, UserId::LOCAL);
+    let of = format!("'{user}', '{conversation}'");
+    for insert in [
+        format!(
+            "INSERT INTO payloads VALUES ({of}, 'sound', '{answer}', 'table', 's', '[1]', 1), ({of}, 'odd', '{answer}', 'table', CAST(X'ff' AS TEXT), '{{', 1)"
+        ),
+        format!(
+            "INSERT INTO payload_verdicts VALUES ({of}, 'sound', 'accepted', 1), ({of}, 'odd', 'perhaps', 2)"
+        ),
+        format!("INSERT INTO allowed_tools VALUES ({of}, 'search'), ({of}, CAST(X'ff' AS TEXT))"),
+        format!("INSERT INTO summaries VALUES ({of}, '{answer}', 'In short', 1)"),
+        format!("INSERT INTO contexts VALUES ('{question}', '{user}', '{{', 'text', '')"),
+        format!(
+            "INSERT INTO model_calls VALUES ('{answer}', '{}', {of}, '{{', '{{}}'), ('{answer}', 'none', {of}, '{{}}', '{{}}')",
+            Uuid::now_v7()
+        ),
+        format!(
+            "INSERT INTO attachments VALUES ('{}', {of}, '{answer}', CAST(X'ff' AS TEXT), 'image/png', X'00', 1)",
+            Uuid::from_u128(7)
+        ),
+    ] {
+        write(&storage, insert).await;
+    }
+    let payloads = storage
+        .payloads(user, conversation, &["sound", "odd"], 1000)
+        .await
+        .unwrap();
+    let data: Vec<_> = payloads.iter().map(|payload| payload.data.as_str()).collect();
+    assert_eq!(data, ["[1]", "\"{\""]);
+    let verdicts = storage.verdicts(user, conversation).await.unwrap();
+    assert_eq!(verdicts.len(), 1, "{verdicts:?}");
+    assert_eq!(shown(&storage, conversation).await.verdicts, verdicts);
+    assert_eq!(storage.looking(user, question).await.unwrap(), None);
+    assert_eq!(storage.model_calls(user, answer).await.unwrap().len(), 1);
+    let file = storage
+        .attachment(user, crate::protocol::AttachmentId(Uuid::from_u128(7)))
+        .await
+        .unwrap();
+    assert_eq!(file.unwrap().attachment.name, "\u{fffd}");
+    let beginning = || async { storage.beginning(run).await.unwrap().expect("it begins") };
+    let begun = beginning().await;
+    assert_eq!((begun.verdicts, begun.looking), (verdicts, None));
+    assert!(begun.allowed_tools.contains(&"search".to_owned()));
+    assert_eq!(begun.terms.summaries.len(), 1);
+    write(&storage, "PRAGMA foreign_keys = OFF".into()).await;
+    write(&storage, "UPDATE summaries SET message_id = 'none'".into()).await;
+    assert_eq!(beginning().await.terms.summaries, []);
+    // An intent that can't be read is refused whenever it comes again, and nothing else is.
+    let (again, _) = send("Again");
+    done(&storage, again.clone()).await;
+    write(&storage, "UPDATE intents SET started = '{'".into()).await;
+    let committed = storage.commit(NOON, &[again, send("Other").0]).await.unwrap();
+    assert_eq!(committed.outcomes[0], Err(crate::storage::Refusal::Fault));
+    assert!(committed.outcomes[1].is_ok());
+}
+
+#[tokio::test]
+async fn a_damaged_row_of_what_a_person_keeps_costs_only_itself() {
+    let (_folder, storage) = opened().await;
+    turn(&storage, ConversationId::new(), "Hello").await;
+    let user = UserId::LOCAL;
+    let (first, second) = (Uuid::now_v7(), Uuid::now_v7());
+    let hash = |byte: &str| format!("X'{}'", byte.repeat(32));
+    for insert in [
+        format!(
+            "INSERT INTO memories VALUES ('{first}', '{user}', 'tea', 1), ('none', '{user}', 'damaged', 2)"
+        ),
+        format!("INSERT INTO instructions VALUES ('{user}', CAST(X'42ff' AS TEXT))"),
+        format!(
+            "INSERT INTO api_tokens VALUES ('{first}', '{user}', 'sound', {}, 'parlor_1', 1, NULL, NULL), \
+             ('none', '{user}', 'damaged', {}, 'parlor_2', 1, NULL, NULL)",
+            hash("01"),
+            hash("02")
+        ),
+        format!(
+            "INSERT INTO streams VALUES ('{second}', '{user}', 'sound', 'q', ''), ('none', '{user}', 'damaged', 'q', '')"
+        ),
+        format!(
+            "INSERT INTO articles VALUES ('{user}', '1', 'Sound', '[\"Ann\"]', 'J', '2020', NULL, '[\"Text\"]', '', 1), \
+             ('{user}', '2', 'Odd', '{{', 'J', '2020', NULL, '{{', '', 2)"
+        ),
+    ] {
+        write(&storage, insert).await;
+    }
+    let memories = storage.memories(user).await.unwrap();
+    assert_eq!(memories.len(), 1, "{memories:?}");
+    assert_eq!(storage.instructions(user).await.unwrap(), "B\u{fffd}");
+    assert_eq!(storage.api_tokens(user).await.unwrap().len(), 1);
+    assert!(storage.api_token(&TokenHash([1; 32])).await.unwrap().is_some());
+    assert_eq!(storage.api_token(&TokenHash([2; 32])).await.unwrap(), None);
+    let library = storage.library(user).await.unwrap();
+    assert_eq!((library.articles.len(), library.streams.len()), (2, 1));
+    let (odd, summary) = storage.saved_article(user, "2").await.unwrap().unwrap();
+    assert_eq!((odd.article.authors.len(), summary), (0, None));
+    // Changes look into the log's entries about literature, of which one may be damaged.
+    let note = |pmid: &str, note: &str| Change::NoteArticle {
+        user_id: user,
+        pmid: pmid.into(),
+        note: note.into(),
+    };
+    done(&storage, note("1", "first")).await;
+    write(
+        &storage,
+        "UPDATE events SET event = '{' WHERE json_extract(event, '$.type') = 'literature_changed'".into(),
+    )
+    .await;
+    done(&storage, note("1", "second")).await;
+    let bodies: Vec<_> = log(&storage, None)
+        .await
+        .into_iter()
+        .map(|event| event.body)
+        .collect();
+    let [.., EventBody::Empty, EventBody::LiteratureChanged { change }] = &bodies[..] else {
+        panic!("{bodies:?}")
+    };
+    let change: literature::Change = serde_json::from_str(change.as_str()).unwrap();
+    assert!(matches!(change, literature::Change::ArticleSaved(saved) if saved.note == "second"));
+    let kept = Change::KeepSummary {
+        user_id: user,
+        pmid: "2".into(),
+        summary: vec!["Known".into()],
+    };
+    done(&storage, kept).await;
+    let summary = storage.saved_article(user, "2").await.unwrap().unwrap().1;
+    assert_eq!(json!(summary), json!(["Known"]));
+}
