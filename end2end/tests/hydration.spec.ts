@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import type { Page } from '@playwright/test';
 import { EventStream } from '../support/events.ts';
 import { expect, test } from '../support/test.ts';
@@ -161,31 +162,35 @@ test('pages whose code cannot be loaded stay readable', async ({ browserLog, cha
   await expect(chat.questions).toHaveText([/First/, /Second/]);
 });
 
-test('the largest answers are sent and shown in pieces', async ({ chat, context, page, parlor, request, upstream }) => {
-  test.slow();
-  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  const length = 8 * 1024 * 1024 - 1024;
-  const shapes: [string, string][] = [['prose', 'word '], ['code', 'let a = 1;\n'], ['brackets', '['], ['tags', '<']];
-  for (const [name, piece] of shapes) {
-    const begins = name === 'code' ? '```\n' : '';
-    const text = (begins + piece.repeat(length / piece.length)).slice(0, length);
-    const chunks = Array.from({ length: Math.ceil(length / 500_000) }, (_, at) => ({ text: text.slice(at * 500_000, (at + 1) * 500_000) }));
-    await upstream.script({ when: { user_contains: name }, steps: chunks });
-    const path = await conversation(parlor.url, name);
-    const html = await (await request.get(path)).text();
-    const shown = html.replace(/<script[^]*?<\/script>/g, '');
-    expect(shown.length, `${name}: bytes of HTML`).toBeLessThan(2_000_000);
-    await chat.open(path);
-    expect(await page.evaluate(() => document.querySelectorAll('*').length), `${name}: elements`).toBeLessThan(5000);
-    const answer = chat.answers.last();
-    const before = await answer.evaluate((element) => element.textContent!.length);
-    await answer.getByRole('button', { name: 'Show more' }).click();
-    await expect.poll(() => answer.evaluate((element) => element.textContent!.length), `${name}: more`).toBeGreaterThan(before * 1.5);
-    await answer.getByRole('button', { name: 'Copy', exact: true }).click();
-    await expect.poll(() => page.evaluate(async () => (await navigator.clipboard.readText()).length), `${name}: copied`).toBe(text.length);
-    if (name === 'code') {
-      await answer.getByRole('button', { name: 'Copy code' }).click();
-      await expect.poll(() => page.evaluate(async () => (await navigator.clipboard.readText()).length)).toBe(text.length - begins.length + 1);
+test.describe('with answers that repeat themselves', () => {
+  test.use({ environment: { PARLOR_CONFIG: fileURLToPath(new URL('../support/repeating.toml', import.meta.url)) } });
+
+  test('the largest answers are sent and shown in pieces', async ({ chat, context, page, parlor, request, upstream }) => {
+    test.slow();
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const length = 8 * 1024 * 1024 - 1024;
+    const shapes: [string, string][] = [['prose', 'word '], ['code', 'let a = 1;\n'], ['brackets', '['], ['tags', '<']];
+    for (const [name, piece] of shapes) {
+      const begins = name === 'code' ? '```\n' : '';
+      const text = (begins + piece.repeat(length / piece.length)).slice(0, length);
+      const chunks = Array.from({ length: Math.ceil(length / 500_000) }, (_, at) => ({ text: text.slice(at * 500_000, (at + 1) * 500_000) }));
+      await upstream.script({ when: { user_contains: name }, steps: chunks });
+      const path = await conversation(parlor.url, name);
+      const html = await (await request.get(path)).text();
+      const shown = html.replace(/<script[^]*?<\/script>/g, '');
+      expect(shown.length, `${name}: bytes of HTML`).toBeLessThan(2_000_000);
+      await chat.open(path);
+      expect(await page.evaluate(() => document.querySelectorAll('*').length), `${name}: elements`).toBeLessThan(5000);
+      const answer = chat.answers.last();
+      const before = await answer.evaluate((element) => element.textContent!.length);
+      await answer.getByRole('button', { name: 'Show more' }).click();
+      await expect.poll(() => answer.evaluate((element) => element.textContent!.length), `${name}: more`).toBeGreaterThan(before * 1.5);
+      await answer.getByRole('button', { name: 'Copy', exact: true }).click();
+      await expect.poll(() => page.evaluate(async () => (await navigator.clipboard.readText()).length), `${name}: copied`).toBe(text.length);
+      if (name === 'code') {
+        await answer.getByRole('button', { name: 'Copy code' }).click();
+        await expect.poll(() => page.evaluate(async () => (await navigator.clipboard.readText()).length)).toBe(text.length - begins.length + 1);
+      }
     }
-  }
+  });
 });

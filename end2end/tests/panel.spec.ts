@@ -217,7 +217,7 @@ test('articles have their abstracts and lead to PubMed', async ({ chat, page, up
   await chat.begin('Find water');
   const region = page.getByRole('complementary', { name: 'PubMed search results: water (2)' });
   await expect(region.getByText('2 of 1,204 articles')).toBeVisible();
-  await expect(region.getByRole('link', { name: 'Water is wet.' })).toHaveAttribute('href', 'https://pubmed.ncbi.nlm.nih.gov/1/');
+  await expect(region.getByRole('link', { name: 'Water is wet.', exact: true })).toHaveAttribute('href', 'https://pubmed.ncbi.nlm.nih.gov/1/');
   await region.getByText('Abstract').click();
   await expect(region.getByText('It is.', { exact: true })).toBeVisible();
   await chat.done();
@@ -260,7 +260,7 @@ const written: Record<string, { says: ((payload: string) => string)[]; check: (p
     says: [() => `TABLE: ${JSON.stringify({
       title: 'Planets',
       columns: ['Name', 'Moons', ...Array.from({ length: 65 }, (_, index) => `Column ${index}`)],
-      rows: Array.from({ length: 120 }, (_, index) => [`Planet ${index}`, index, ...Array(65).fill('something')]),
+      rows: Array.from({ length: 120 }, (_, index) => [`Planet ${index}`, index, ...Array(65).fill('abc')]),
     })}`],
     check: async (page) => {
       const rows = panel(page).getByRole('row');

@@ -83,7 +83,7 @@ test('what was asked is shown in colours, and copied as it is', async ({ chat, p
 
 test('files that a tool gives: an image is seen, a sound heard, anything else saved', async ({ browserLog, chat, page, upstream }) => {
   // In a tab of its own it may not run scripts, those of the tests included.
-  browserLog.allow(/Blocked script execution in '[^']*\/api\/attachments\//);
+  browserLog.allow(/Blocked script execution in '[^']*\/rpc\/attachments\//);
   await upstream.script(asksFor('desk_draw', 'a landscape'));
   await upstream.script(done);
   await chat.open();
@@ -101,7 +101,7 @@ test('files that a tool gives: an image is seen, a sound heard, anything else sa
   await screenshots(page, 'tool-files');
   const full = page.waitForEvent('popup');
   await chat.answers.getByRole('link', { name: 'draw-1.png' }).click();
-  await (await full).waitForURL(/\/api\/attachments\//);
+  await (await full).waitForURL(/\/rpc\/attachments\//);
   const address = new URL((await full).url()).pathname;
   await chat.press('Delete', 'Draw a landscape');
   await chat.dialog.getByRole('button', { name: 'Delete' }).click();

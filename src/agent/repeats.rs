@@ -16,7 +16,7 @@ pub const REMEMBERED: usize = 64 << 10;
 const INTERVAL: usize = 512;
 
 /// Or after this part of what is remembered, if that is more: a look costs as much as it is long, so each byte costs the same.
-const INTERVAL_PART: usize = 16;
+const INTERVAL_PART: usize = 8;
 
 /// The longest passage, in bytes.
 const MAX_PASSAGE: usize = 4096;
@@ -154,21 +154,16 @@ struct Fences {
     line: Line,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Default, Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
     /// Only spaces so far.
+    #[default]
     Blank,
     Marks {
         sign: u8,
         count: usize,
     },
     Other,
-}
-
-impl Default for Line {
-    fn default() -> Self {
-        Self::Blank
-    }
 }
 
 impl Fences {

@@ -87,7 +87,9 @@ impl Asked<'_> {
 
     /// Whether a page of another site leads to a search or to an article without a person's click. Opening those has PubMed asked.
     pub fn is_led_to_a_search(self) -> bool {
-        let is_search = self.uri.path().starts_with("/literature") && self.uri.query().is_some();
+        let path = self.uri.path();
+        let is_search = path.starts_with("/literature/articles")
+            || path.starts_with("/literature") && self.uri.query().is_some();
         is_search && self.is_of_another_site() && !self.is_each("sec-fetch-user", &["?1"])
     }
 

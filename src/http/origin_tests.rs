@@ -216,6 +216,8 @@ fn only_a_click_leads_to_a_search() {
     let clicked = [leads.clone(), vec![("sec-fetch-user", "?1")]].concat();
     assert!(is_led("/literature?q=x", &leads));
     assert!(!is_led("/literature?q=x", &clicked));
+    assert!(is_led("/literature/articles/11", &leads));
+    assert!(!is_led("/literature/articles/11", &clicked));
     assert!(!is_led("/literature", &leads));
     assert!(!is_led("/c/1?q=x", &leads));
     assert!(!is_led("/literature?q=x", &[]));

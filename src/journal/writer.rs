@@ -138,6 +138,7 @@ fn at_work(change: &Change) -> Option<RunKey> {
         Change::Append { run, .. }
         | Change::Store { run, .. }
         | Change::Keep { run, .. }
+        | Change::KeepOpaque { run, .. }
         | Change::Summarise { run, .. }
         | Change::Attach { run, .. }
         | Change::Pause { run, .. } => Some(*run),

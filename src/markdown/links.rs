@@ -9,16 +9,17 @@ const MAIL: &str = "mailto";
 ///
 /// A link leads to a host of the web that is written out, to a mailbox, or to this very site, on which no GET changes anything.
 /// Browsers drop tabs and line breaks anywhere in an address and control characters around it, read `\` as `/`, and take `https:x`,
-/// `//x` and `/\x` for other hosts. So an address with a control character or a backslash is refused, a relative one may not begin with two
-/// slashes, `http` and `https` need exactly two, and whatever stands before a `:` in the first segment counts as a scheme, even where
-/// a stricter reader would call it a relative path. A name before the host (`https://bank.example@evil.example/`) only makes it
+/// `//x` and `/\x` for other hosts. So an address with a control character is refused, a relative one may not begin with two
+/// slashes of either kind, `http` and `https` need exactly two, no backslash may end the host, and whatever stands before a `:` in
+/// the first segment counts as a scheme, even where a stricter reader would call it a relative path. A name before the host (`https://bank.example@evil.example/`) only makes it
 /// look like another host, as invisible and reordering characters in it do.
 pub fn is_allowed(href: &str) -> bool {
-    if href.chars().any(|c| c.is_control() || c == '\\') {
+    if href.chars().any(char::is_control) {
         return false;
     }
-    let href = href.trim();
-    match href.find([':', '/', '?', '#']) {
+    // As browsers do: other white space is a part of the address.
+    let href = href.trim_matches(' ');
+    match href.find([':', '/', '\\', '?', '#']) {
         Some(end) if href[end..].starts_with(':') => {
             let (scheme, rest) = (&href[..end], &href[end + 1..]);
             if scheme.eq_ignore_ascii_case(MAIL) {
@@ -26,7 +27,9 @@ pub fn is_allowed(href: &str) -> bool {
             }
             WEB.iter().any(|allowed| scheme.eq_ignore_ascii_case(allowed)) && names_a_host(rest)
         }
-        _ => !href.starts_with("//"),
+        _ => !["//", "/\\", "\\/", "\\\\"]
+            .iter()
+            .any(|slashes| href.starts_with(slashes)),
     }
 }
 
@@ -39,7 +42,7 @@ fn names_a_host(rest: &str) -> bool {
     !host.is_empty()
         && !host
             .chars()
-            .any(|c| c == '@' || c.is_whitespace() || is_unseen(c))
+            .any(|c| c == '@' || c == '\\' || c.is_whitespace() || is_unseen(c))
 }
 
 /// Whether a character is not seen, or has others shown in another order than they are in.

@@ -13,6 +13,10 @@ use crate::{
     storage::RunKey,
 };
 
+/// Orders stops and starts in time: a stop has the number after the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Ticket(u64);
+
 /// The runs at work in this process, and the stops that are under way. Clones are the same.
 #[derive(Clone, Default)]
 pub(super) struct AtWork(Arc<Mutex<State>>);
@@ -20,8 +24,10 @@ pub(super) struct AtWork(Arc<Mutex<State>>);
 #[derive(Default)]
 struct State {
     entries: HashMap<MessageId, Entry>,
-    /// How many stops of a run are under way: whoever enters meanwhile is stopped from the beginning.
-    stops: HashMap<(UserId, MessageId), usize>,
+    /// The stops that are under way, by run: whoever enters meanwhile is stopped from the beginning.
+    stops: HashMap<(UserId, MessageId), Vec<Ticket>>,
+    /// The latest stop of any run.
+    latest: Ticket,
 }
 
 #[derive(Clone)]
@@ -49,6 +55,7 @@ pub(super) struct Place {
 pub(super) struct Stopping {
     at_work: AtWork,
     run: (UserId, MessageId),
+    ticket: Ticket,
 }
 
 /// Whether a tool call may begin.
@@ -66,11 +73,23 @@ const ANSWERS: usize = 16;
 impl AtWork {
     /// Gives a run its place, stopped if a stop of it is under way. Nothing if it has one already.
     pub fn enter(&self, run: RunKey) -> Option<Place> {
+        self.enter_after(run, Ticket::default())
+    }
+
+    /// The latest stop so far, for [`Self::enter_after`].
+    pub fn latest_stop(&self) -> Ticket {
+        self.state().latest
+    }
+
+    /// Gives a run its place, stopped only if a stop that began after `before` is under way: whoever continues a run that was
+    /// stopped wants it to go on.
+    pub fn enter_after(&self, run: RunKey, before: Ticket) -> Option<Place> {
         let stop = CancellationToken::new();
         let (end, ended) = watch::channel(());
         let (answer, answers) = mpsc::channel(ANSWERS);
         let mut state = self.state();
-        let is_stopping = state.stops.contains_key(&(run.user_id, run.message_id));
+        let stops = state.stops.get(&(run.user_id, run.message_id));
+        let is_stopping = stops.is_some_and(|stops| stops.iter().any(|stop| *stop > before));
         match state.entries.entry(run.message_id) {
             hash_map::Entry::Occupied(_) => return None,
             hash_map::Entry::Vacant(entry) => entry.insert(Entry {
@@ -101,13 +120,16 @@ impl AtWork {
     pub fn stop(&self, user_id: UserId, run: MessageId) -> Stopping {
         let key = (user_id, run);
         let mut state = self.state();
-        *state.stops.entry(key).or_default() += 1;
+        let ticket = Ticket(state.latest.0 + 1);
+        state.latest = ticket;
+        state.stops.entry(key).or_default().push(ticket);
         if let Some(entry) = state.entries.get(&run).filter(|entry| entry.user_id == user_id) {
             entry.stop.cancel();
         }
         Stopping {
             at_work: self.clone(),
             run: key,
+            ticket,
         }
     }
 
@@ -164,8 +186,8 @@ impl Drop for Stopping {
     fn drop(&mut self) {
         let mut state = self.at_work.state();
         if let hash_map::Entry::Occupied(mut stops) = state.stops.entry(self.run) {
-            *stops.get_mut() -= 1;
-            if *stops.get() == 0 {
+            stops.get_mut().retain(|stop| *stop != self.ticket);
+            if stops.get().is_empty() {
                 stops.remove();
             }
         }
@@ -194,6 +216,16 @@ mod tests {
         assert_eq!(is_stopped(), Some(true));
         drop(first);
         assert_eq!(is_stopped(), Some(true));
+        let between = at_work.latest_stop();
+        let is_continued = || {
+            at_work
+                .enter_after(run, between)
+                .map(|place| !place.stop.is_cancelled())
+        };
+        assert_eq!(is_continued(), Some(true), "it is continued after the stop");
+        let third = at_work.stop(run.user_id, run.message_id);
+        assert_eq!(is_continued(), Some(false), "it is stopped again");
+        drop(third);
         drop(second);
         assert_eq!(is_stopped(), Some(false));
     }

@@ -201,7 +201,9 @@ impl Runs {
         let (answer, answered) = oneshot::channel();
         let runs = self.clone();
         tokio::spawn(async move {
-            let mut place = runs.0.at_work.enter(run);
+            // Stops from before are none of this one, even if they have not returned yet.
+            let before = runs.0.at_work.latest_stop();
+            let mut place = runs.0.at_work.enter_after(run, before);
             let outcome = runs.0.journal.submit(change).await;
             let begun = matches!(outcome, Ok(Outcome::Started { again: false, .. }));
             // Who asked may have gone.
@@ -211,7 +213,7 @@ impl Runs {
             }
             // A run that is continued the moment that its end is committed: its driver is still tidying up.
             let mut place = loop {
-                match place.take().or_else(|| runs.0.at_work.enter(run)) {
+                match place.take().or_else(|| runs.0.at_work.enter_after(run, before)) {
                     Some(place) => break place,
                     None => runs.0.at_work.ended(run.message_id).await,
                 }

@@ -69,8 +69,8 @@ fn percent(c: char, text: &[u8]) -> Option<usize> {
 /// `\"`, `\u0022` and `\u{22}`, behind any number of backslashes: JSON may stand in JSON.
 fn json(c: char, text: &[u8]) -> Option<usize> {
     let slashes = text.iter().take_while(|byte| **byte == b'\\').count();
-    if c == '\\' {
-        return (slashes >= 2).then_some(2);
+    if c == '\\' && slashes >= 2 {
+        return Some(2);
     }
     let rest = &text[slashes..];
     if let Some(code) = rest.strip_prefix(b"u{") {

@@ -110,7 +110,7 @@ impl Settings {
         }
         for endpoint in &mut settings.endpoints {
             endpoint.api_key = endpoint.api_key_env.as_deref().and_then(&env).map(Secret);
-            endpoint.read_headers(&env);
+            endpoint.read_headers(env);
         }
         settings
             .endpoints

@@ -32,7 +32,7 @@ impl Seen {
         self.run = self.run.or(event.message_id);
         let answer = self
             .answer
-            .get_or_insert_with(|| AssistantMessage::started("openai/m"));
+            .get_or_insert_with(|| AssistantMessage::started("openai/echo"));
         apply_to_run(answer, &event.body).expect("no gap");
         self.events.push(event);
     }

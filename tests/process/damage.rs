@@ -59,7 +59,7 @@ async fn with_a_conversation(data: &Path, upstream: &Upstream) {
 }
 
 fn ask() -> serde_json::Value {
-    json!({ "message": "hello", "model": "openai/m" })
+    json!({ "message": "hello", "model": "openai/echo" })
 }
 
 async fn text(response: reqwest::Response) -> String {

@@ -183,7 +183,7 @@ async fn until_it_dies(data: &Path, upstream: &Upstream, case: Case) -> Seen {
     command.env("FAILPOINTS", format!("{}=return", case.dies_at));
     let mut server = Server::run(&mut command).await;
     let (begun, run) = oneshot::channel();
-    let ask = json!({ "message": "count", "model": "openai/m" });
+    let ask = json!({ "message": "count", "model": "openai/echo" });
     let client = tokio::spawn(Seen::until_the_end(server.url.clone(), ask, Some(begun)));
     let run = timeout(SOON, run).await.expect("it begins").expect("a run");
     if case.end == RunStatus::Stopped {
@@ -259,7 +259,7 @@ async fn check(url: &str, data: &Path, seen: &Seen, case: Case, restarted: Insta
         .filter_map(|event| event.body.terminal_status())
         .collect();
     assert_eq!(ends, [expected], "{case:?}");
-    let mut folded = AssistantMessage::started("openai/m");
+    let mut folded = AssistantMessage::started("openai/echo");
     for event in of_run {
         apply_to_run(&mut folded, &event.body).expect("no gap");
     }

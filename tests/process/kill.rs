@@ -63,7 +63,7 @@ async fn kill_at_random(seed: u64) {
     for round in 0..ROUNDS {
         let mut clients = JoinSet::new();
         for _ in 0..CONVERSATIONS {
-            let ask = json!({ "message": "count", "model": "openai/m" });
+            let ask = json!({ "message": "count", "model": "openai/echo" });
             clients.spawn(Seen::until_the_end(server.url.clone(), ask, None));
         }
         sleep(Duration::from_micros(random.u64(0..400_000))).await;
@@ -112,7 +112,7 @@ async fn damaged_runs_have_their_end_after_a_kill() {
     let mut runs = Vec::new();
     for _ in 0..3 {
         let (begun, run) = tokio::sync::oneshot::channel();
-        let ask = json!({ "message": "What time is it?", "model": "openai/m" });
+        let ask = json!({ "message": "What time is it?", "model": "openai/echo" });
         tokio::spawn(Seen::until_said(server.url.clone(), ask, begun));
         runs.push(timeout(SOON, run).await.expect("it begins").expect("it begins"));
     }

@@ -89,7 +89,7 @@ async fn data_that_cannot_be_written_any_more_is_left_as_it_is() {
     let upstream = Upstream::start().await;
     upstream.script(When::any(), Script::new().text("well"));
     let start = || command(data, data, &upstream);
-    let ask = json!({ "message": "hello", "model": "openai/m" });
+    let ask = json!({ "message": "hello", "model": "openai/echo" });
 
     let mut known: Vec<MessageId> = Vec::new();
     for killed in [false, true] {

@@ -54,7 +54,7 @@ fn ask(url: &str, message: &str) -> reqwest::RequestBuilder {
     reqwest::Client::new()
         .post(format!("{url}/api/chat/stream"))
         .header("content-type", "application/json")
-        .body(json!({ "message": message, "model": "openai/m" }).to_string())
+        .body(json!({ "message": message, "model": "openai/echo" }).to_string())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

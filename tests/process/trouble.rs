@@ -228,7 +228,7 @@ async fn trouble_comes_and_goes(trouble: Trouble) {
 
 /// A message that begins a conversation.
 fn ask(message: &str) -> Value {
-    json!({ "message": message, "conversation_id": ConversationId::new(), "model": "openai/m" })
+    json!({ "message": message, "conversation_id": ConversationId::new(), "model": "openai/echo" })
 }
 
 /// A refusal says what happened, what was kept, and what to do.

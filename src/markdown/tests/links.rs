@@ -20,6 +20,9 @@ fn addresses_of_the_web_and_of_mail_are_allowed() {
         "https://a.b/@c",
         "https://a.b?c@d",
         "mailto:a@b.c?subject=d:e",
+        // Browsers read these as `/`, behind the host.
+        "a\\b",
+        "https://a.b/c\\d?e=\\f",
     ] {
         assert!(is_allowed_link(href), "{href:?}");
     }
@@ -52,7 +55,6 @@ fn anything_that_could_run_is_not() {
         "\\/a.b",
         "/\t/a.b",
         "/\n/a.b",
-        "a\\b",
         "https:a.b",
         "https:/a.b",
         "https:///a.b",
@@ -81,9 +83,6 @@ fn a_link_that_is_not_allowed_is_its_text() {
         "[*a* b](javascript&colon;x)",
         "[*a* b](&#106;avascript:x)",
         "[*a* b](<java script:x>)",
-        "[*a* b](java\\script:x)\n[c]: x"
-            .strip_suffix("\n[c]: x")
-            .unwrap_or_default(),
         "[*a* b][c]\n\n[c]: data:text/html,x",
         "[*a* b](https://bank.example@evil.example/)",
         "[*a* b](//evil.example)",
@@ -245,7 +244,7 @@ proptest! {
             let base = Url::parse(base).unwrap();
             // An address that is none leads nowhere.
             let Ok(url) = base.join(&href) else { continue };
-            let lower = href.trim().to_ascii_lowercase();
+            let lower = href.trim_matches(' ').to_ascii_lowercase();
             match lower.split_once("://").map(|(scheme, _)| scheme) {
                 Some(scheme @ ("http" | "https")) => prop_assert_eq!(url.scheme(), scheme),
                 _ if lower.starts_with("mailto:") => prop_assert_eq!(url.scheme(), "mailto"),

@@ -223,6 +223,7 @@ impl Endpoint for OpenAi {
         }
         // The list may say it. Whoever chose a model has usually seen one already.
         if set.is_none()
+            && self.listed.is_empty()
             && !self.windows.have_list()
             && let Ok(answer) = self.list().await
         {

@@ -83,7 +83,8 @@ fn private() -> OpenOptions {
 pub(super) fn prepare_database(folder: &Path) -> Result<bool, StorageError> {
     let file = folder.join(FILE_NAME);
     let is_empty = fs::metadata(&file).is_ok_and(|file| file.len() == 0);
-    if is_empty {
+    // A missing file is as empty to SQLite.
+    if is_empty || !file.exists() {
         let log = folder.join([FILE_NAME, SUFFIXES[0]].concat());
         if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
             return Err(StorageError::Emptied(log));

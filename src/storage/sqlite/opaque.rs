@@ -7,7 +7,7 @@ use sqlx::{Row, SqliteConnection};
 use super::id;
 use crate::{
     protocol::{Json, Message, MessageId, Opaque, PlacedOpaque},
-    storage::{RunKey, StorageError},
+    storage::{RunKey, StorageError, damage::undamaged},
 };
 
 pub(super) const OF_MESSAGES: &str = "SELECT o.message_id, o.node, o.part, o.endpoint, o.kind, o.field, o.value \
@@ -31,17 +31,22 @@ pub(super) async fn of_branch(
     let mut found: HashMap<MessageId, Vec<PlacedOpaque>> = HashMap::new();
     for row in rows {
         let index = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
-        let placed = PlacedOpaque {
-            node: index(row.try_get("node")?),
-            part: row.try_get::<Option<i64>, _>("part")?.map(index),
-            endpoint: row.try_get("endpoint")?,
-            data: Opaque {
-                kind: row.try_get("kind")?,
-                field: row.try_get("field")?,
-                value: Json::or_string(row.try_get("value")?),
-            },
+        let read = || {
+            let placed = PlacedOpaque {
+                node: index(row.try_get("node")?),
+                part: row.try_get::<Option<i64>, _>("part")?.map(index),
+                endpoint: row.try_get("endpoint")?,
+                data: Opaque {
+                    kind: row.try_get("kind")?,
+                    field: row.try_get("field")?,
+                    value: Json::or_string(row.try_get("value")?),
+                },
+            };
+            Ok((id(&row, "message_id")?, placed))
         };
-        found.entry(id(&row, "message_id")?).or_default().push(placed);
+        if let Some((message, placed)) = undamaged("opaque", run.message_id, read())? {
+            found.entry(message).or_default().push(placed);
+        }
     }
     Ok(found)
 }

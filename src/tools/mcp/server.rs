@@ -274,10 +274,12 @@ impl Server {
 
     /// A server's words about using its tools, as the model may be shown them.
     fn guidance_of(&self, instructions: &str) -> Option<Guidance> {
-        let text = within(&neutral(instructions.trim()), INSTRUCTIONS);
+        // Hidden first: a secret that is cut could not be found any more.
+        let shown = self.hidden.out_of_all(instructions.trim());
+        let text = within(&neutral(&shown), INSTRUCTIONS);
         (!text.is_empty()).then(|| Guidance {
             server: self.settings.name.clone(),
-            text: self.hidden.out_of_all(&text),
+            text,
         })
     }
 

@@ -159,8 +159,11 @@ fn data(text: &str) -> Vec<(&'static str, Value)> {
     let article = json!({ "title": text, "pmid": text, "authors": [text], "journal": text, "url": text, "doi": text,
         "abstract": text, "published": text });
     vec![
-        ("article", article.clone()),
-        ("article_list", json!({ "query": text, "articles": [article] })),
+        ("pubmed_article", article.clone()),
+        (
+            "pubmed_search_results",
+            json!({ "query": text, "articles": [article] }),
+        ),
         (
             "chart",
             json!({ "kind": "bar", "title": text, "x": [text], "x_label": text, "y_label": text,
@@ -177,7 +180,7 @@ fn data(text: &str) -> Vec<(&'static str, Value)> {
             json!({ "title": text, "of": "abc", "versions": [{ "text": text }, { "text": "b" }] }),
         ),
         (
-            "web_results",
+            "web_search_results",
             json!({ "query": text, "results": [{ "title": text, "url": text, "snippet": text }] }),
         ),
         ("unknown", json!({ text: [text, { text: text }] })),

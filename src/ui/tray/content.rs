@@ -69,7 +69,6 @@ fn content(live: Live) -> AnyView {
     .erase()
 }
 
-/// Closes it. Who was in it goes on where it is opened.
 #[component]
 fn OpenTray(live: Live) -> impl IntoView {
     let tray = use_tray();

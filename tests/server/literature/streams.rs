@@ -12,7 +12,7 @@ async fn call(upstream: &Upstream, parlor: &Parlor, tool: &str, arguments: &Valu
     let ask = Uuid::now_v7().to_string();
     upstream.script(
         When::user_contains(ask.clone()),
-        Script::new().tool_call("id0", tool, &arguments.to_string()),
+        Script::new().tool_call("id0", tool, arguments.to_string()),
     );
     upstream.script(When::tool_gave("stream"), Script::new().text("Done."));
     let context = json!({ "current_page": "literature" });

@@ -90,6 +90,7 @@ impl Writer {
                 Change::Append { run, .. }
                 | Change::Store { run, .. }
                 | Change::Keep { run, .. }
+                | Change::KeepOpaque { run, .. }
                 | Change::Summarise { run, .. }
                 | Change::Record { run, .. }
                 | Change::Attach { run, .. }

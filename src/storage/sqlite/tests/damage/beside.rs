@@ -27,6 +27,10 @@ async fn a_damaged_row_of_what_is_beside_a_message_costs_only_itself() {
             Uuid::now_v7()
         ),
         format!(
+            "INSERT INTO opaque VALUES ('{answer}', 0, {of}, 0, NULL, CAST(X'ff' AS TEXT), 'k', 'f', '1'), \
+             ('{answer}', 1, {of}, 0, NULL, 'e', 'k', 'f', '1')"
+        ),
+        format!(
             "INSERT INTO attachments VALUES ('{}', {of}, '{answer}', CAST(X'ff' AS TEXT), 'image/png', X'00', 1)",
             Uuid::from_u128(7)
         ),
@@ -51,6 +55,7 @@ async fn a_damaged_row_of_what_is_beside_a_message_costs_only_itself() {
     assert_eq!(file.unwrap().attachment.name, "\u{fffd}");
     let beginning = || async { storage.beginning(run).await.unwrap().expect("it begins") };
     let begun = beginning().await;
+    assert_eq!(begun.opaque[&run.message_id].len(), 1);
     assert_eq!((begun.verdicts, begun.looking), (verdicts, None));
     assert!(begun.allowed_tools.contains(&"search".to_owned()));
     assert_eq!(begun.terms.summaries.len(), 1);
