@@ -150,7 +150,9 @@ fn spelled(c: char, how: u8) -> String {
     }
 }
 
-proptest! {
+fuzzing::properties! {
+    256;
+
     #[test]
     fn a_secret_is_hidden_in_every_spelling(
         secret in "[a-zA-Z0-9/+%=_.:é\\\\-]{6,24}",

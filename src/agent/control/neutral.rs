@@ -152,7 +152,9 @@ mod tests {
         characters.prop_map(|pairs| pairs.into_iter().flat_map(|(c, gap)| [c, gap]).collect())
     }
 
-    proptest! {
+    fuzzing::properties! {
+        256;
+
         #[test]
         fn no_spelling_of_the_marker_stays(
             before in "[a-z<!\\- ]{0,6}",

@@ -235,7 +235,9 @@ fn piece() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-proptest! {
+fuzzing::properties! {
+    256;
+
     #[test]
     fn a_link_leads_where_it_says(pieces in prop::collection::vec(piece(), 0..7)) {
         let href = pieces.concat();

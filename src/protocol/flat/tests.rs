@@ -161,7 +161,9 @@ fn said_of(json: &Json) -> Option<Json> {
     Some(json.clone()).filter(|json| json.as_str() != "null")
 }
 
-proptest! {
+fuzzing::properties! {
+    256;
+
     #[test]
     fn any_json_is_a_tools_input(json in any_json()) {
         let input = Json::or_string(&json);

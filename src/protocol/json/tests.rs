@@ -220,7 +220,9 @@ pub const ODD: &[&str] = &[
     "[[[[[[[[[[[[]]]]]]]]]]]]",
 ];
 
-proptest! {
+fuzzing::properties! {
+    256;
+
     #[test]
     fn both_readers_agree_on_any_json(json in any_json()) {
         let kept = Json::or_string(&json);

@@ -32,6 +32,11 @@ async fn closed() -> tempfile::TempDir {
             .unwrap();
     }
     storage.close().await.unwrap();
+    drop(storage);
+    // The last connection deletes it, in a thread of its own.
+    while folder.path().join("parlor.db-shm").exists() {
+        tokio::task::yield_now().await;
+    }
     folder
 }
 
