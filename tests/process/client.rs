@@ -28,7 +28,12 @@ impl Seen {
     }
 
     fn see(&mut self, frame: &Frame) {
-        let event: Event = serde_json::from_str(&frame.data).expect("an event");
+        let event: Value = serde_json::from_str(&frame.data).expect("JSON");
+        // What the public stream adds to the text, such as the marks of tool calls, is no event of the log.
+        if event["type"] == "text_delta" && event.get("offset").is_none() {
+            return;
+        }
+        let event: Event = serde_json::from_value(event).expect("an event");
         self.run = self.run.or(event.message_id);
         let answer = self
             .answer
