@@ -32,7 +32,7 @@ test('a damaged change is said once and passed', async ({ browserLog, chat, line
   await chat.begin('Before');
   await chat.done();
   line.cut();
-  const elsewhere = { message: 'Elsewhere', model: 'openai/any' };
+  const elsewhere = { message: 'Elsewhere', model: 'openai/echo' };
   await (await EventStream.chat(parlor.url, elsewhere)).rest();
   await damage(parlor, '"title":"Elsewhere"');
   const requests = new Requests(page);
