@@ -20,6 +20,8 @@ pub mod ui;
 #[cfg(feature = "ssr")]
 pub mod agent;
 #[cfg(feature = "ssr")]
+pub mod app;
+#[cfg(feature = "ssr")]
 pub mod assets;
 #[cfg(feature = "ssr")]
 pub mod clock;

@@ -9,8 +9,8 @@ use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    clock,
-    http::{self, AppState, Tokens},
+    app::{AppState, Tokens},
+    clock, http,
     hub::Hub,
     journal::Journal,
     literature::Literature,

@@ -8,13 +8,16 @@ use server_fn::{
     ContentType, Decodes, Encodes, Format, FormatType, Http, Protocol,
     client::Client,
     codec::{Encoding, FromReq, IntoReq, Post},
-    error::FromServerFnError,
+    error::{FromServerFnError, ServerFnErrorErr},
     response::ClientRes,
     server::Server,
 };
 
-use super::ApiError;
-use crate::protocol::json::{self, Unreadable};
+use crate::protocol::{
+    ApiError, ErrorCode,
+    error::excerpt,
+    json::{self, Unreadable},
+};
 
 /// JSON that the server writes and only the page reads, with a reader that suits it.
 pub struct Answer;
@@ -87,4 +90,25 @@ fn ask<C: Client<ApiError>>(request: Result<C::Request, ApiError>) -> Asking {
         let body = response.try_into_bytes().await?;
         if failed { Err(ApiError::de(body)) } else { Ok(body) }
     })
+}
+
+impl FromServerFnError for ApiError {
+    type Encoder = Answer;
+
+    fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
+        match error {
+            ServerFnErrorErr::Request(_) => Self::unreachable(),
+            ServerFnErrorErr::Args(cause) | ServerFnErrorErr::MissingArg(cause) => Self::new(
+                ErrorCode::BadRequest,
+                ["The request could not be read: ", &excerpt(&cause), "."].concat(),
+            ),
+            // The server could not read a request, or the page an answer.
+            ServerFnErrorErr::Deserialization(cause) => Self::unreadable(cause),
+            // The cause is for the log, not for the person.
+            _ => Self::new(
+                ErrorCode::Internal,
+                "Something went wrong in Parlor. Its log says what.",
+            ),
+        }
+    }
 }

@@ -4,9 +4,5 @@
 //! `http`.
 
 mod codec;
-pub mod error;
-pub mod literature;
 pub mod personal;
 pub mod rpc;
-
-pub use error::{ApiError, ErrorCode};

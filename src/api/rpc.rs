@@ -5,10 +5,10 @@
 use leptos::prelude::*;
 use server_fn::codec::{GetUrl, Json};
 
-use super::{ApiError, codec::Ask};
+use super::codec::Ask;
 use crate::protocol::{
-    ConversationId, ConversationList, Json as Raw, MessageId, OlderMessages, PanelView, RunStatus, StreamId,
-    Timestamp, Transcript, Verdict,
+    ApiError, ConversationId, ConversationList, Json as Raw, MessageId, OlderMessages, PanelView, RunStatus,
+    StreamId, Timestamp, Transcript, Verdict,
     chat::ModelList,
     conversation_list::ListCursor,
     diagnostics::DiagnosticsView,
@@ -19,31 +19,31 @@ use crate::protocol::{
 /// Sends a message and has it answered.
 #[server(prefix = "/rpc", endpoint = "send_message", protocol = Ask<Json>)]
 pub async fn send_message(intent: intent::SendMessage) -> Result<Started, ApiError> {
-    let caller = crate::http::caller()?;
-    let fingerprint = crate::http::fingerprint(&intent)?;
-    caller.answer(crate::http::send(&caller, intent, fingerprint).await)
+    let caller = crate::app::caller()?;
+    let fingerprint = crate::app::fingerprint(&intent)?;
+    caller.answer(crate::app::turns::send(&caller, intent, fingerprint).await)
 }
 
 /// Answers a message once more.
 #[server(prefix = "/rpc", endpoint = "regenerate", protocol = Ask<Json>)]
 pub async fn regenerate(intent: intent::Regenerate) -> Result<Started, ApiError> {
-    let caller = crate::http::caller()?;
-    let fingerprint = crate::http::fingerprint(&intent)?;
-    caller.answer(crate::http::regenerate(&caller, intent, fingerprint).await)
+    let caller = crate::app::caller()?;
+    let fingerprint = crate::app::fingerprint(&intent)?;
+    caller.answer(crate::app::turns::regenerate(&caller, intent, fingerprint).await)
 }
 
 /// Goes on with an answer that was stopped, failed or interrupted.
 #[server(prefix = "/rpc", endpoint = "continue_run", protocol = Ask<Json>)]
 pub async fn continue_run(intent: intent::Continue) -> Result<Started, ApiError> {
-    let caller = crate::http::caller()?;
-    let fingerprint = crate::http::fingerprint(&intent)?;
+    let caller = crate::app::caller()?;
+    let fingerprint = crate::app::fingerprint(&intent)?;
     caller.answer(caller.app.runs.go_on(caller.user_id, intent, fingerprint).await)
 }
 
 /// Stops a run. Stopping one that has ended changes nothing. Gives the status that the run has then.
 #[server(prefix = "/rpc", endpoint = "stop_run", protocol = Ask<Json>)]
 pub async fn stop_run(message_id: MessageId) -> Result<RunStatus, ApiError> {
-    let caller = crate::http::caller()?;
+    let caller = crate::app::caller()?;
     caller.found(caller.app.runs.stop(caller.user_id, message_id).await)
 }
 
@@ -54,7 +54,7 @@ pub async fn answer_approval(
     index: usize,
     answer: intent::ApprovalAnswer,
 ) -> Result<(), ApiError> {
-    let caller = crate::http::caller()?;
+    let caller = crate::app::caller()?;
     let approval = crate::storage::Approval {
         run: message_id,
         index,
@@ -66,7 +66,7 @@ pub async fn answer_approval(
 /// Gives a conversation another title.
 #[server(prefix = "/rpc", endpoint = "rename_conversation", protocol = Ask<Json>)]
 pub async fn rename_conversation(conversation_id: ConversationId, title: String) -> Result<(), ApiError> {
-    let caller = crate::http::caller()?;
+    let caller = crate::app::caller()?;
     let title = caller.title(&title)?;
     let user_id = caller.user_id;
     caller
@@ -81,7 +81,7 @@ pub async fn rename_conversation(conversation_id: ConversationId, title: String)
 /// Somebody has looked at a conversation: what has happened in it is no news any more.
 #[server(prefix = "/rpc", endpoint = "mark_read", protocol = Ask<Json>)]
 pub async fn mark_read(conversation_id: ConversationId) -> Result<(), ApiError> {
-    let caller = crate::http::caller()?;
+    let caller = crate::app::caller()?;
     let user_id = caller.user_id;
     caller
         .change(crate::storage::Change::MarkRead {
@@ -94,29 +94,29 @@ pub async fn mark_read(conversation_id: ConversationId) -> Result<(), ApiError> 
 /// Deletes a conversation with all that is in it, and stops its run.
 #[server(prefix = "/rpc", endpoint = "delete_conversation", protocol = Ask<Json>)]
 pub async fn delete_conversation(conversation_id: ConversationId) -> Result<(), ApiError> {
-    let caller = crate::http::caller()?;
+    let caller = crate::app::caller()?;
     caller.answer(caller.app.runs.delete(caller.user_id, conversation_id).await)
 }
 
 /// Has a conversation answered by another model from now on.
 #[server(prefix = "/rpc", endpoint = "choose_model", protocol = Ask<Json>)]
 pub async fn choose_model(conversation_id: ConversationId, model: String) -> Result<(), ApiError> {
-    let caller = crate::http::caller()?;
-    caller.answer(crate::http::choose_model(&caller, conversation_id, &model).await)
+    let caller = crate::app::caller()?;
+    caller.answer(crate::app::turns::choose_model(&caller, conversation_id, &model).await)
 }
 
 /// Has a conversation's model asked in another way from now on.
 #[server(prefix = "/rpc", endpoint = "set_parameters", protocol = Ask<Json>)]
 pub async fn set_parameters(intent: intent::SetParameters) -> Result<(), ApiError> {
-    let caller = crate::http::caller()?;
-    let fingerprint = crate::http::fingerprint(&intent)?;
-    caller.answer(crate::http::set_parameters(&caller, intent, fingerprint).await)
+    let caller = crate::app::caller()?;
+    let fingerprint = crate::app::fingerprint(&intent)?;
+    caller.answer(crate::app::parameters::set(&caller, intent, fingerprint).await)
 }
 
 /// Shows another branch of a conversation: the one that was last grown through a message.
 #[server(prefix = "/rpc", endpoint = "select_branch", protocol = Ask<Json>)]
 pub async fn select_branch(conversation_id: ConversationId, through: MessageId) -> Result<(), ApiError> {
-    let caller = crate::http::caller()?;
+    let caller = crate::app::caller()?;
     let user_id = caller.user_id;
     caller
         .change(crate::storage::Change::SelectBranch {
@@ -133,7 +133,7 @@ pub async fn conversation(
     conversation_id: ConversationId,
     reach: Option<MessageId>,
 ) -> Result<Transcript, ApiError> {
-    let caller = crate::http::caller()?;
+    let caller = crate::app::caller()?;
     let page = caller.messages_page();
     let storage = &caller.app.storage;
     caller.found(
@@ -149,7 +149,7 @@ pub async fn older_messages(
     conversation_id: ConversationId,
     before: MessageId,
 ) -> Result<OlderMessages, ApiError> {
-    let caller = crate::http::caller()?;
+    let caller = crate::app::caller()?;
     let page = caller.messages_page();
     let storage = &caller.app.storage;
     caller.found(
@@ -162,22 +162,22 @@ pub async fn older_messages(
 /// What the panel shows of a payload.
 #[server(prefix = "/rpc", endpoint = "payload", protocol = Ask<GetUrl>)]
 pub async fn payload(conversation_id: ConversationId, payload_id: String) -> Result<PanelView, ApiError> {
-    let caller = crate::http::caller()?;
-    caller.answer(crate::http::panel_view(&caller, conversation_id, &payload_id).await)
+    let caller = crate::app::caller()?;
+    caller.answer(crate::app::payloads::view(&caller, conversation_id, &payload_id).await)
 }
 
 /// Accepts or rejects what was proposed. Gives the verdict that counts: the first.
 #[server(prefix = "/rpc", endpoint = "judge_payload", protocol = Ask<Json>)]
 pub async fn judge_payload(intent: intent::Judge) -> Result<Verdict, ApiError> {
-    let caller = crate::http::caller()?;
-    caller.answer(crate::http::judge_payload(&caller, intent).await)
+    let caller = crate::app::caller()?;
+    caller.answer(crate::app::payloads::judge(&caller, intent).await)
 }
 
 /// Notes that a suggested action was taken on the page.
 #[server(prefix = "/rpc", endpoint = "take_action", protocol = Ask<Json>)]
 pub async fn take_action(intent: intent::TakeAction) -> Result<(), ApiError> {
-    let caller = crate::http::caller()?;
-    let fingerprint = crate::http::fingerprint(&intent)?;
+    let caller = crate::app::caller()?;
+    let fingerprint = crate::app::fingerprint(&intent)?;
     let user_id = caller.user_id;
     caller
         .change(crate::storage::Change::TakeAction {
@@ -191,14 +191,14 @@ pub async fn take_action(intent: intent::TakeAction) -> Result<(), ApiError> {
 /// How an answer was made.
 #[server(prefix = "/rpc", endpoint = "diagnostics", protocol = Ask<GetUrl>)]
 pub async fn diagnostics(message_id: MessageId) -> Result<DiagnosticsView, ApiError> {
-    let caller = crate::http::caller()?;
-    caller.answer(crate::http::diagnostics_view(&caller, message_id).await)
+    let caller = crate::app::caller()?;
+    caller.answer(crate::app::diagnostics::view(&caller, message_id).await)
 }
 
 /// A page of the list of conversations: the newest ones, or those after `before`.
 #[server(prefix = "/rpc", endpoint = "conversations", protocol = Ask<Json>)]
 pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationList, ApiError> {
-    let caller = crate::http::caller()?;
+    let caller = crate::app::caller()?;
     let limit = caller.app.settings.limits.conversations_page;
     caller.answer(
         caller
@@ -212,42 +212,42 @@ pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationLis
 /// The models that can be chosen now.
 #[server(prefix = "/rpc", endpoint = "models", protocol = Ask<GetUrl>)]
 pub async fn models() -> Result<ModelList, ApiError> {
-    let app = crate::http::caller()?.app;
-    Ok(crate::http::model_list(&app).await)
+    let app = crate::app::caller()?.app;
+    Ok(crate::app::models::list(&app).await)
 }
 
-/// What the page *Literature* begins with at an address, as [`Opened`](super::literature::Opened). It is read by those who show it.
+/// What the page *Literature* begins with at an address, as [`Opened`](crate::protocol::literature::Opened). It is read by those who show it.
 #[server(prefix = "/rpc", endpoint = "open_literature", protocol = Ask<GetUrl>)]
 pub async fn open_literature(address: String) -> Result<Raw, ApiError> {
-    let caller = crate::http::caller()?;
-    caller.answer(crate::http::open_literature(&caller, &address).await)
+    let caller = crate::app::caller()?;
+    caller.answer(crate::app::literature::open(&caller, &address).await)
 }
 
 /// What a person keeps of the literature.
 #[server(name = LoadLibrary, prefix = "/rpc", endpoint = "library", protocol = Ask<GetUrl>)]
 pub async fn library() -> Result<Library, ApiError> {
-    let caller = crate::http::caller()?;
+    let caller = crate::app::caller()?;
     caller.answer(caller.app.literature.library(caller.user_id).await)
 }
 
 /// A page of what PubMed has for a query, counted from 1.
 #[server(prefix = "/rpc", endpoint = "search_articles", protocol = Ask<GetUrl>)]
 pub async fn search_articles(query: String, sort: Sort, page: usize) -> Result<Found, ApiError> {
-    let caller = crate::http::caller()?;
+    let caller = crate::app::caller()?;
     caller.answer(caller.app.literature.search(&query, sort, page).await)
 }
 
 /// An article with its abstract.
 #[server(prefix = "/rpc", endpoint = "article", protocol = Ask<GetUrl>)]
 pub async fn article(pmid: String) -> Result<FullArticle, ApiError> {
-    let caller = crate::http::caller()?;
+    let caller = crate::app::caller()?;
     caller.answer(caller.app.literature.article(caller.user_id, &pmid).await)
 }
 
 /// Keeps an article. With a note and a time, it is put back as it was.
 #[server(prefix = "/rpc", endpoint = "save_article", protocol = Ask<Json>)]
 pub async fn save_article(pmid: String, note: String, saved_at: Option<Timestamp>) -> Result<(), ApiError> {
-    let caller = crate::http::caller()?;
+    let caller = crate::app::caller()?;
     let literature = &caller.app.literature;
     let saved = literature.save(caller.user_id, &pmid, &note, saved_at).await;
     caller.answer(saved.map(drop))
@@ -256,28 +256,28 @@ pub async fn save_article(pmid: String, note: String, saved_at: Option<Timestamp
 /// Keeps an article no more. One that is not kept stays so.
 #[server(prefix = "/rpc", endpoint = "remove_article", protocol = Ask<Json>)]
 pub async fn remove_article(pmid: String) -> Result<(), ApiError> {
-    let caller = crate::http::caller()?;
+    let caller = crate::app::caller()?;
     caller.answer(caller.app.literature.remove(caller.user_id, pmid).await)
 }
 
 /// Writes something about an article that is kept.
 #[server(prefix = "/rpc", endpoint = "note_article", protocol = Ask<Json>)]
 pub async fn note_article(pmid: String, note: String) -> Result<(), ApiError> {
-    let caller = crate::http::caller()?;
+    let caller = crate::app::caller()?;
     caller.answer(caller.app.literature.note(caller.user_id, pmid, &note).await)
 }
 
 /// Keeps a stream of research, or makes one that is kept another one.
 #[server(prefix = "/rpc", endpoint = "keep_stream", protocol = Ask<Json>)]
 pub async fn keep_stream(stream: ResearchStream) -> Result<(), ApiError> {
-    let caller = crate::http::caller()?;
+    let caller = crate::app::caller()?;
     caller.answer(caller.app.literature.keep_stream(caller.user_id, stream).await)
 }
 
 /// Deletes a stream of research. What is saved stays.
 #[server(prefix = "/rpc", endpoint = "delete_stream", protocol = Ask<Json>)]
 pub async fn delete_stream(stream_id: StreamId) -> Result<(), ApiError> {
-    let caller = crate::http::caller()?;
+    let caller = crate::app::caller()?;
     caller.answer(
         caller
             .app

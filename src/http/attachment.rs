@@ -11,12 +11,11 @@ use axum::{
 };
 
 use super::{
-    Caller,
-    caller::not_found,
     disposition::disposition,
     problem::{self, Problem},
 };
 use crate::{
+    app::{Caller, not_found},
     protocol::{Attachment, AttachmentId, attachment::Shown},
     storage::StoredAttachment,
 };

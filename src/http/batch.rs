@@ -13,19 +13,16 @@ use serde::Serialize;
 use tokio::time::{sleep, timeout};
 
 use super::{
-    AppState, Caller,
-    caller::not_found,
     chat_stream::{self, ChatRequest},
     payload::Answer,
     problem::{self, Problem},
-    tokens,
 };
 use crate::{
-    api::{ApiError, ErrorCode},
+    app::{AppState, Caller, not_found, tokens},
     hub::{Followed, Follower, Topic},
     protocol::{
-        ConversationId, EventBody, Json as RawJson, Message, MessageId, RunError, RunStatus, ToolStatus,
-        intent::Started,
+        ApiError, ConversationId, ErrorCode, EventBody, Json as RawJson, Message, MessageId, RunError,
+        RunStatus, ToolStatus, intent::Started,
     },
     storage::StorageError,
 };

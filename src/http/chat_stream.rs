@@ -16,17 +16,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Caller,
-    caller::{fingerprint, not_found},
     event_stream::{self, Projection},
     interaction::HowSaid,
     marks::{AddedEvent, Frame, Marks},
     parameters::ParametersBody,
     payload::{Answer, LastEvent},
     problem::{self, Problem, bad_request},
-    turns,
 };
 use crate::{
+    app::{Caller, fingerprint, not_found, turns},
     hub::{Follower, Topic},
     protocol::{
         ConversationId, Event, EventBody, IntentId, MessageId, PageContext, Position,

@@ -10,12 +10,9 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Caller,
-    caller::not_found,
-    problem::{self, Problem, bad_request},
-};
+use super::problem::{self, Problem, bad_request};
 use crate::{
+    app::{Caller, not_found},
     protocol::{
         ConversationId, ConversationList, Message, MessageId, Position, Timestamp,
         conversation_list::ListCursor,

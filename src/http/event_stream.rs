@@ -13,13 +13,13 @@ use futures::stream;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    AppState, Caller,
-    problem::{Problem, bad_request},
-    tokens::{Access, Ended},
-};
+use super::problem::{Problem, bad_request};
 use crate::{
-    api::error::excerpt,
+    protocol::error::excerpt,
+    app::{
+        AppState, Caller,
+        tokens::{Access, Ended},
+    },
     hub::{Followed, Follower, Topic},
     protocol::{Notice, Position, sse},
     storage::LoggedEvent,

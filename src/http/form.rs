@@ -8,11 +8,13 @@ use axum::{
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{AppState, Caller, caller::fingerprint, turns};
 use crate::{
-    api::{ApiError, ErrorCode, error::excerpt},
+    app::{AppState, Caller, fingerprint, turns},
     assets::Manifest,
-    protocol::{ConversationId, IntentId, Interaction, MessageId, chat::ModelInfo, intent::SendMessage},
+    protocol::{
+        ApiError, ConversationId, ErrorCode, IntentId, Interaction, MessageId, chat::ModelInfo,
+        error::excerpt, intent::SendMessage,
+    },
 };
 
 /// The composer's fields. The ids come with the page: the form sent twice is one message.

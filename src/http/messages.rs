@@ -11,16 +11,11 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{
-    AppState, Caller,
-    caller::not_found,
-    problem::{self, Problem},
-};
+use super::problem::{self, Problem};
 use crate::{
+    app::{self, Caller, not_found},
     protocol::{
-        ConversationId, Message, MessageId, Position, RunStatus,
-        chat::{ModelList, WEB_SEARCH},
-        intent::ApprovalAnswer,
+        ConversationId, Message, MessageId, Position, RunStatus, chat::ModelList, intent::ApprovalAnswer,
     },
     storage::Approval,
 };
@@ -74,15 +69,7 @@ pub async fn run(caller: Caller, path: Result<Path<String>, PathRejection>) -> R
 
 /// `GET /api/models`: the models that can be chosen now.
 pub async fn models(Caller { app, .. }: Caller) -> Json<ModelList> {
-    Json(list(&app).await)
-}
-
-/// The models that can be chosen now, whether they can search the web, and which servers of models and tools can't be used.
-pub async fn list(app: &AppState) -> ModelList {
-    let mut list = app.models.list().await;
-    list.can_search = app.runs.offers(WEB_SEARCH);
-    list.problems.extend(app.runs.tool_problems());
-    list
+    Json(app::models::list(&app).await)
 }
 
 /// `POST /api/runs/{id}/stop`: stops a run; one that has ended stays as it is.

@@ -2,25 +2,18 @@
 //!
 //! Handlers read as checklists and only translate; what is done is done in `runs`, `journal` and `storage`.
 
-use std::sync::Arc;
-
 use axum::{
     Router,
-    extract::{DefaultBodyLimit, FromRef},
+    extract::DefaultBodyLimit,
     middleware,
     routing::{MethodRouter, any, get, post},
 };
-use leptos::prelude::LeptosOptions;
-use tokio_util::sync::CancellationToken;
 use tower_http::compression::{
     CompressionLayer,
     predicate::{NotForContentType, Predicate, SizeAbove},
 };
 
-use crate::{
-    hub::Hub, journal::Journal, literature::Literature, notices::Notices, providers::Models, runs::Runs,
-    settings::Settings, storage::Storage,
-};
+use crate::app::AppState;
 
 mod attachment;
 mod batch;
@@ -34,7 +27,6 @@ mod disposition;
 mod event_stream;
 mod form;
 mod interaction;
-mod literature;
 mod marks;
 mod messages;
 pub mod openapi;
@@ -43,49 +35,13 @@ mod page;
 mod panel;
 mod parameters;
 mod payload;
-pub mod personal;
 mod problem;
 mod refusal;
 mod rpc;
 mod security;
-mod tokens;
-mod turns;
 mod upload;
 
-pub use self::{
-    caller::{Caller, caller, fingerprint},
-    connections::serve,
-    diagnostics::view as diagnostics_view,
-    literature::open as open_literature,
-    messages::list as model_list,
-    panel::{judge as judge_payload, view as panel_view},
-    parameters::set as set_parameters,
-    tokens::Tokens,
-    turns::{choose_model, regenerate, send},
-};
-
-/// What every handler can reach. Clones share everything.
-#[derive(Clone)]
-pub struct AppState {
-    pub settings: Arc<Settings>,
-    pub storage: Arc<dyn Storage>,
-    pub journal: Journal,
-    pub hub: Arc<Hub>,
-    pub runs: Runs,
-    pub models: Arc<Models>,
-    pub literature: Literature,
-    pub tokens: Arc<Tokens>,
-    pub notices: Notices,
-    pub leptos: LeptosOptions,
-    /// Cancelled when the server goes down: event streams end, so that they don't hold it up.
-    pub shutdown: CancellationToken,
-}
-
-impl FromRef<AppState> for LeptosOptions {
-    fn from_ref(app: &AppState) -> Self {
-        app.leptos.clone()
-    }
-}
+pub use self::connections::serve;
 
 /// The public contract: all of its addresses. `docs/openapi.json` describes each.
 fn contract() -> Vec<(&'static str, MethodRouter<AppState>)> {

@@ -4,7 +4,7 @@
 
 use axum::http::{HeaderMap, Method, Uri, header, uri::Authority};
 
-use crate::api::{ApiError, ErrorCode};
+use crate::protocol::{ApiError, ErrorCode};
 
 /// The beginnings of addresses that are not pages: nobody is led there from another site.
 const NOT_PAGES: [&str; 5] = ["/api", "/v1", "/rpc", "/send", "/pkg"];

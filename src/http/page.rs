@@ -16,8 +16,9 @@ use leptos_meta::MetaTags;
 use leptos_router::{Method, SsrMode};
 use tower_http::limit::RequestBodyLimitLayer;
 
-use super::{AppState, attachment, event_stream, panel, rpc};
+use super::{attachment, event_stream, panel, rpc};
 use crate::{
+    app::AppState,
     assets::{self, Manifest, dev_reload},
     notices::Notice,
     ui::Root,

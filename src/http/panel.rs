@@ -12,17 +12,14 @@ use axum::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Caller,
-    caller::{fingerprint, not_found},
     chat_stream::intent_id,
     disposition::disposition,
     problem::{self, Problem},
 };
 use crate::{
-    api::{ApiError, ErrorCode},
+    app::{self, Caller},
     payloads,
-    protocol::{ConversationId, Judged, PanelView, Payload, Verdict, intent::Judge, panel::Article},
-    storage::Change,
+    protocol::{Judged, Payload, Verdict, intent::Judge},
 };
 
 /// `GET /api/conversations/{id}/payloads/{id}`: what a tool or the model has made.
@@ -32,8 +29,8 @@ pub async fn get(
 ) -> Result<Json<Found>, Problem> {
     let (conversation_id, payload_id) = problem::within_conversation(path)?;
     Ok(Json(Found {
-        payload: payload(&caller, conversation_id, &payload_id).await?,
-        verdict: verdict(&caller, conversation_id, &payload_id).await?,
+        payload: app::payloads::payload(&caller, conversation_id, &payload_id).await?,
+        verdict: app::payloads::verdict(&caller, conversation_id, &payload_id).await?,
     }))
 }
 
@@ -46,78 +43,18 @@ pub struct Found {
     verdict: Option<Verdict>,
 }
 
-/// What the panel shows of it.
-pub async fn view(
-    caller: &Caller,
-    conversation_id: ConversationId,
-    payload_id: &str,
-) -> Result<PanelView, ApiError> {
-    let mut view = make(caller, conversation_id, payload_id, payloads::view).await?;
-    mark_saved(caller, view.articles_mut()).await?;
-    Ok(view)
-}
-
-/// Says which articles the person has saved. Others can't be opened here while PubMed can't be asked.
-async fn mark_saved(caller: &Caller, articles: &mut [Article]) -> Result<(), ApiError> {
-    let pmids: Vec<String> = articles
-        .iter()
-        .filter_map(|article| article.pmid.clone())
-        .collect();
-    if pmids.is_empty() {
-        return Ok(());
-    }
-    let literature = &caller.app.literature;
-    let saved = literature.saved(caller.user_id, &pmids).await?;
-    let can_ask = literature.no_search().is_none();
-    for article in articles {
-        article.is_saved = article.pmid.as_ref().is_some_and(|pmid| saved.contains(pmid));
-        article.pmid = article.pmid.take().filter(|_| can_ask || article.is_saved);
-    }
-    Ok(())
-}
-
 /// `GET /api/conversations/{id}/payloads/{id}/file`: the same to save, in the form that other programs read.
 pub async fn file(
     caller: Caller,
     path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<Response, Problem> {
     let (conversation_id, payload_id) = problem::within_conversation(path)?;
-    let file = make(&caller, conversation_id, &payload_id, payloads::file).await?;
+    let file = app::payloads::make(&caller, conversation_id, &payload_id, payloads::file).await?;
     let headers = [
         (header::CONTENT_TYPE, file.media_type.to_owned()),
         (header::CONTENT_DISPOSITION, disposition("attachment", &file.name)),
     ];
     Ok((headers, file.content).into_response())
-}
-
-/// Makes something of a payload. Other requests don't wait while texts are compared.
-async fn make<T: Send + 'static>(
-    caller: &Caller,
-    conversation_id: ConversationId,
-    payload_id: &str,
-    make: fn(&Payload) -> T,
-) -> Result<T, ApiError> {
-    let payload = payload(caller, conversation_id, payload_id).await?;
-    let made = tokio::task::spawn_blocking(move || make(&payload));
-    made.await.map_err(|error| {
-        tracing::error!(%error, "a payload could not be made a view of");
-        ApiError::new(
-            ErrorCode::Internal,
-            "A fault in Parlor: this can't be shown. The log says more.",
-        )
-    })
-}
-
-async fn payload(
-    caller: &Caller,
-    conversation_id: ConversationId,
-    payload_id: &str,
-) -> Result<Payload, ApiError> {
-    let storage = &caller.app.storage;
-    let payload = storage
-        .payload(caller.user_id, conversation_id, payload_id)
-        .await?;
-    payload.ok_or_else(not_found)
 }
 
 /// What a person thinks of a proposal.
@@ -141,37 +78,6 @@ pub async fn judged(
         payload_id: payload_id.clone(),
         verdict,
     };
-    let verdict = judge(&caller, intent).await?;
+    let verdict = app::payloads::judge(&caller, intent).await?;
     Ok(Json(Judged { payload_id, verdict }))
-}
-
-/// Accepts or rejects a proposal, and gives the verdict that counts: the first.
-pub async fn judge(caller: &Caller, intent: Judge) -> Result<Verdict, ApiError> {
-    let (conversation_id, payload_id) = (intent.conversation_id, intent.payload_id.clone());
-    if !payloads::is_proposal(&payload(caller, conversation_id, &payload_id).await?) {
-        return Err(ApiError::new(
-            ErrorCode::BadRequest,
-            "This is no proposal: there is nothing to accept or to reject.",
-        ));
-    }
-    let fingerprint = fingerprint(&intent)?;
-    let change = Change::Judge {
-        user_id: caller.user_id,
-        intent,
-        fingerprint,
-    };
-    caller.app.journal.submit(change).await?;
-    let counts = verdict(caller, conversation_id, &payload_id).await?;
-    counts.ok_or_else(not_found)
-}
-
-async fn verdict(
-    caller: &Caller,
-    conversation_id: ConversationId,
-    payload_id: &str,
-) -> Result<Option<Verdict>, ApiError> {
-    let verdicts = caller.app.storage.verdicts(caller.user_id, conversation_id);
-    let mut verdicts = verdicts.await?.into_iter();
-    let judged = verdicts.find(|judged| judged.payload_id == payload_id);
-    Ok(judged.map(|judged| judged.verdict))
 }

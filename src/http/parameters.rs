@@ -11,15 +11,12 @@ use axum::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Caller,
-    caller::{fingerprint, invalid_parameters, not_found},
     chat_stream::intent_id,
     problem::{self, Problem},
 };
 use crate::{
-    api::ApiError,
+    app::{self, Caller, fingerprint, not_found},
     protocol::{AskedParameters, Parameters, intent::SetParameters, json},
-    storage::Change,
 };
 
 /// Parameters as a client writes them: numbers, or the same as text. What is missing is not set.
@@ -74,24 +71,11 @@ pub async fn put(
     };
     let conversation_id = intent.conversation_id;
     let fingerprint = fingerprint(&intent)?;
-    set(&caller, intent, fingerprint).await?;
+    app::parameters::set(&caller, intent, fingerprint).await?;
     let parameters = caller
         .app
         .storage
         .parameters(caller.user_id, conversation_id)
         .await?;
     Ok(Json(parameters.ok_or_else(not_found)?))
-}
-
-/// Does what the intent wants, unless it can't be.
-pub async fn set(caller: &Caller, intent: SetParameters, fingerprint: String) -> Result<(), ApiError> {
-    let parameters = Parameters::read(&intent.parameters).map_err(|wrong| invalid_parameters(&wrong))?;
-    let change = Change::SetParameters {
-        user_id: caller.user_id,
-        intent,
-        parameters,
-        fingerprint,
-    };
-    caller.app.journal.submit(change).await?;
-    Ok(())
 }

@@ -5,17 +5,14 @@
 
 use serde::Serialize;
 
-use super::{
-    Caller, diagnostics,
-    marks::{ESCAPED, MARK, SEPARATOR, mark},
-};
+use super::marks::{ESCAPED, MARK, SEPARATOR, mark};
 use crate::{
-    api::ApiError,
+    app::{Caller, diagnostics},
     diagnostics::Diagnostics,
     protocol::{
-        ActionHandler, ActionStyle, AssistantMessage, ConversationId, Event, FinishReason, Json, Message,
-        MessageId, Part, Payload, PayloadRef, PieceKind, RunError, RunStatus, Source, SuggestedAction,
-        SuggestedValue, ToolCall, ToolStatus,
+        ActionHandler, ActionStyle, ApiError, AssistantMessage, ConversationId, Event, FinishReason, Json,
+        Message, MessageId, Part, Payload, PayloadRef, PieceKind, RunError, RunStatus, Source,
+        SuggestedAction, SuggestedValue, ToolCall, ToolStatus,
     },
 };
 
@@ -98,7 +95,7 @@ impl Answer {
         };
         let diagnostics = if with_diagnostics {
             // An answer whose model was never called has none.
-            diagnostics::of(caller, message.id).await.ok()
+            diagnostics::load(caller, message.id).await.ok()
         } else {
             None
         };

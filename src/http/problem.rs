@@ -13,10 +13,9 @@ use axum::{
 };
 use serde::Serialize;
 
-use super::caller::not_found;
 use crate::{
-    api::{ApiError, ErrorCode, error::excerpt},
-    protocol::{ConversationId, MessageId},
+    app::not_found,
+    protocol::{ApiError, ConversationId, ErrorCode, MessageId, error::excerpt},
 };
 
 /// In how many seconds what did not work just now is worth another try.

@@ -15,7 +15,7 @@ use super::{
     rpc,
     security::{is_api, is_below, is_rpc},
 };
-use crate::api::{ApiError, ErrorCode};
+use crate::protocol::{ApiError, ErrorCode};
 
 /// How much of an address is repeated in an answer, in characters.
 const MAX_SHOWN_PATH: usize = 200;

@@ -14,7 +14,7 @@ use super::{
     problem::{RETRY_AFTER, too_large},
     security::is_rpc,
 };
-use crate::api::{ApiError, ErrorCode};
+use crate::protocol::{ApiError, ErrorCode};
 
 /// More than any error has to say: [`ApiError::new`] bounds its message.
 const MAX_ERROR_BYTES: usize = 256 << 10;

@@ -13,14 +13,14 @@ use axum::{
     response::Response,
 };
 
-use super::{
-    AppState, cors,
-    origin::Asked,
-    refusal,
-    tokens::{self, Access},
-    upload::SlowUpload,
+use super::{cors, origin::Asked, refusal, upload::SlowUpload};
+use crate::{
+    app::{
+        AppState,
+        tokens::{self, Access},
+    },
+    protocol::{ApiError, ErrorCode},
 };
-use crate::api::{ApiError, ErrorCode};
 
 /// Lets a request through or refuses it, and puts the headers on every answer that keep browsers careful.
 pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next) -> Response {

@@ -17,7 +17,7 @@ use hyper::body::{Body, Bytes, Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::{
-    api::{ApiError, ErrorCode},
+    protocol::{ApiError, ErrorCode},
     settings::Settings,
 };
 

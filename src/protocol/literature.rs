@@ -7,7 +7,7 @@ mod address;
 use serde::{Deserialize, Serialize};
 
 pub use self::address::{Address, PATH, Tab, doi_address};
-use super::{Position, StreamId, Timestamp};
+use super::{ApiError, Position, StreamId, Timestamp};
 
 /// An article of a journal, as lists have it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -166,6 +166,16 @@ pub fn apply(library: &mut Library, position: Position, change: Change) {
         Change::StreamDeleted(id) => library.streams.retain(|stream| stream.id != id),
     }
     library.sort();
+}
+
+/// What the page *Literature* begins with.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Opened {
+    pub library: Result<Library, ApiError>,
+    /// What the address searches for, unless that takes too long.
+    pub found: Option<Result<Found, ApiError>>,
+    /// The article that the address names, unless that takes too long.
+    pub article: Option<Result<FullArticle, ApiError>>,
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ pub mod context;
 pub mod conversation_list;
 pub mod damaged;
 pub mod diagnostics;
+pub mod error;
 pub mod event;
 #[cfg(test)]
 pub mod examples;
@@ -39,6 +40,7 @@ pub mod words;
 pub use attachment::Attachment;
 pub use context::PageContext;
 pub use conversation_list::{ConversationList, ConversationSummary};
+pub use error::{ApiError, ErrorCode};
 pub use event::{Event, EventBody, Notice, Position};
 pub use finish::FinishReason;
 pub use id::{

@@ -1,6 +1,6 @@
 //! The search for damage after the start, and what is said of data that are damaged or gone.
 
-use crate::{http::AppState, notices::Notice};
+use crate::{app::AppState, notices::Notice};
 
 /// Looks through the database, and says so on every page if it is damaged. Ends early when the server goes down.
 pub(super) async fn run(app: AppState) {

@@ -9,9 +9,9 @@ use super::{
     place::{self, Place},
 };
 use crate::{
-    api::{ApiError, rpc},
+    api::rpc,
     protocol::{
-        ConversationId, ConversationList, IntentId, Json, MessageId, Timestamp, Transcript,
+        ApiError, ConversationId, ConversationList, IntentId, Json, MessageId, Timestamp, Transcript,
         chat::ModelList,
         json::{self, Unreadable},
     },

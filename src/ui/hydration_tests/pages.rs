@@ -1,14 +1,14 @@
 //! Pages with given texts in all places.
 
 use crate::{
-    api::{ApiError, ErrorCode, literature::Opened},
     protocol::{
-        ActionHandler, ApiToken, AssistantMessage, Attachment, AttachmentId, ConversationId,
-        ConversationList, ConversationSummary, Fraction, Interaction, Json, Memory, MemoryId, Message,
-        MessageBody, MessageId, Node, Part, PayloadRef, Personal, Position, RunError, RunStatus, Source,
-        StreamId, SuggestedAction, SuggestedValue, Timestamp, TokenId, ToolCall, ToolProgress, ToolStatus,
-        Transcript,
+        ActionHandler, ApiError, ApiToken, AssistantMessage, Attachment, AttachmentId, ConversationId,
+        ConversationList, ConversationSummary, ErrorCode, Fraction, Interaction, Json, Memory, MemoryId,
+        Message, MessageBody, MessageId, Node, Part, PayloadRef, Personal, Position, RunError, RunStatus,
+        Source, StreamId, SuggestedAction, SuggestedValue, Timestamp, TokenId, ToolCall, ToolProgress,
+        ToolStatus, Transcript,
         chat::{ModelInfo, ModelList},
+        literature::Opened,
         literature::{Article, Found, FullArticle, Library, ResearchStream, SavedArticle, Sort},
     },
     ui::{

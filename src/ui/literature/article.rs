@@ -9,8 +9,10 @@ use super::{
     search::failed,
 };
 use crate::{
-    api::ErrorCode,
-    protocol::literature::{Address, Article, FullArticle, doi_address},
+    protocol::{
+        ErrorCode,
+        literature::{Address, Article, FullArticle, doi_address},
+    },
     ui::{REL, browser, erase::Erase, icons},
 };
 

@@ -4,9 +4,8 @@ use leptos::prelude::*;
 
 use super::desk::{Desk, Loaded};
 use crate::{
-    api::ErrorCode,
     protocol::{
-        PageContext,
+        ErrorCode, PageContext,
         literature::{self, Article, Tab},
     },
     ui::live::Beside,

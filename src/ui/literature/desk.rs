@@ -4,9 +4,10 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::beside::beside;
 use crate::{
-    api::{ApiError, ErrorCode, literature::Opened, rpc},
+    api::rpc,
     protocol::{
-        Position, json,
+        ApiError, ErrorCode, Position, json,
+        literature::Opened,
         literature::{
             self, Address, Article, Change, Found, FullArticle, Library, ResearchStream, SavedArticle, Sort,
             Tab,

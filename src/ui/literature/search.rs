@@ -8,8 +8,10 @@ use super::{
     streams,
 };
 use crate::{
-    api::ApiError,
-    protocol::literature::{Address, Found, PATH, Sort, Tab},
+    protocol::{
+        ApiError,
+        literature::{Address, Found, PATH, Sort, Tab},
+    },
     ui::{browser, erase::Erase, icons, when::When},
 };
 

@@ -4,9 +4,9 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{Live, kept, outbox::Underway};
 use crate::{
-    api::{ApiError, rpc},
+    api::rpc,
     protocol::{
-        AskedParameters, ConversationId, IntentId, MessageId, RunStatus, Timestamp, Transcript,
+        ApiError, AskedParameters, ConversationId, IntentId, MessageId, RunStatus, Timestamp, Transcript,
         intent::{self, Started},
     },
     ui::{browser, drafts, place::Place},

@@ -6,7 +6,7 @@ use futures::future::{Either, select};
 
 use super::{Live, link::Input};
 use crate::{
-    api::{ApiError, error::ErrorCode},
+    protocol::{ApiError, ErrorCode},
     ui::browser,
 };
 

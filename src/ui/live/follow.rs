@@ -8,10 +8,10 @@ use super::{
     lost::lost,
 };
 use crate::{
-    api::{ApiError, error::ErrorCode, rpc},
+    api::rpc,
     protocol::{
-        ConversationId, ConversationList, Event, EventBody, Notice, PayloadRef, Position, Transcript, json,
-        sse,
+        ApiError, ConversationId, ConversationList, ErrorCode, Event, EventBody, Notice, PayloadRef,
+        Position, Transcript, json, sse,
     },
     ui::{
         browser::{self, Presence, StreamEvent},

@@ -4,8 +4,8 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{ListTrouble, Live, Older, Phase};
 use crate::{
-    api::{ApiError, error::ErrorCode, rpc},
-    protocol::{ConversationId, Transcript},
+    api::rpc,
+    protocol::{ApiError, ConversationId, ErrorCode, Transcript},
     ui::{backoff::backoff, browser, place::Place},
 };
 

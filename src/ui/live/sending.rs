@@ -7,8 +7,8 @@ use super::{
     outbox::{Extras, Sending, Settled},
 };
 use crate::{
-    api::{ApiError, error::ErrorCode, rpc},
-    protocol::{ConversationId, Interaction, MessageId, intent::SendMessage},
+    api::rpc,
+    protocol::{ApiError, ConversationId, ErrorCode, Interaction, MessageId, intent::SendMessage},
     ui::{backoff::backoff, browser, drafts, place::Place},
 };
 

@@ -8,8 +8,8 @@ use leptos::{
 
 use super::{Panel, Shown, handlers, shown, verdict::verdict, width};
 use crate::{
-    api::{ApiError, rpc},
-    protocol::PanelView,
+    api::rpc,
+    protocol::{ApiError, PanelView},
     ui::{
         browser,
         erase::Erase,

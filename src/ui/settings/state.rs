@@ -4,8 +4,8 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::Given;
 use crate::{
-    api::{ApiError, personal},
-    protocol::{ApiToken, Json, Memory, Personal, json},
+    api::personal,
+    protocol::{ApiError, ApiToken, Json, Memory, Personal, json},
     ui::live::Live,
 };
 

@@ -4,8 +4,9 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{beginning, link, nothing};
 use crate::{
-    api::{ErrorCode, rpc},
+    api::rpc,
     protocol::{
+        ErrorCode,
         literature::PATH,
         panel::{Article, Articles, Labelled},
     },

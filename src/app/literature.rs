@@ -1,20 +1,13 @@
-//! Literature for the page: what it begins with, and the words for what can't be done.
+//! The first data of the page *Literature*.
 
 use std::time::Duration;
 
 use tokio::time::timeout;
 
 use super::Caller;
-use crate::{
-    api::{ApiError, ErrorCode, literature::Opened},
-    journal::JournalError,
-    literature::LiteratureError,
-    protocol::{
-        Json,
-        literature::{Address, Tab},
-    },
-    storage::Refusal,
-    tools::{Fault, ServiceError},
+use crate::protocol::{
+    ApiError, ErrorCode, Json,
+    literature::{Address, Opened, Tab},
 };
 
 /// What the page shows at an address.
@@ -54,31 +47,4 @@ pub async fn open(caller: &Caller, address: &str) -> Result<Json, ApiError> {
     };
     let json = serde_json::to_string(&opened).map_err(ApiError::unreadable)?;
     Ok(Json::or_string(&json))
-}
-
-impl From<LiteratureError> for ApiError {
-    fn from(error: LiteratureError) -> Self {
-        let code = match error {
-            LiteratureError::Storage(error) => return error.into(),
-            LiteratureError::Journal(JournalError::Refused(Refusal::NotFound)) => {
-                return Self::new(
-                    ErrorCode::NotFound,
-                    "This is not kept any more: it was removed elsewhere, in another tab perhaps. Nothing was changed.",
-                );
-            }
-            LiteratureError::Journal(error) => return error.into(),
-            LiteratureError::NoArticle(_) | LiteratureError::NoStream | LiteratureError::OtherStream(_) => {
-                ErrorCode::NotFound
-            }
-            LiteratureError::TooLong { .. } => ErrorCode::TooLarge,
-            LiteratureError::Query
-            | LiteratureError::Nameless
-            | LiteratureError::Pubmed(ServiceError {
-                fault: Fault::NotUnderstood(_),
-                ..
-            }) => ErrorCode::BadRequest,
-            LiteratureError::Pubmed(_) | LiteratureError::Off(_) => ErrorCode::Unavailable,
-        };
-        Self::new(code, error.for_a_person())
-    }
 }

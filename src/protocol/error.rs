@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use serde::{Deserialize, Serialize};
-
-use super::codec::Answer;
 
 /// The longest message of an error. It has words for a person, and some repeat what was sent.
 const MAX_MESSAGE_BYTES: usize = 8 << 10;
@@ -148,26 +145,5 @@ impl ApiError {
             ]
             .concat(),
         )
-    }
-}
-
-impl FromServerFnError for ApiError {
-    type Encoder = Answer;
-
-    fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
-        match error {
-            ServerFnErrorErr::Request(_) => Self::unreachable(),
-            ServerFnErrorErr::Args(cause) | ServerFnErrorErr::MissingArg(cause) => Self::new(
-                ErrorCode::BadRequest,
-                ["The request could not be read: ", &excerpt(&cause), "."].concat(),
-            ),
-            // The server could not read a request, or the page an answer.
-            ServerFnErrorErr::Deserialization(cause) => Self::unreadable(cause),
-            // The cause is for the log, not for the person.
-            _ => Self::new(
-                ErrorCode::Internal,
-                "Something went wrong in Parlor. Its log says what.",
-            ),
-        }
     }
 }

@@ -1,10 +1,9 @@
-//! Starting turns, whoever asks for them: the page, a plain form, or a client of the public contract.
+//! Starting turns, for the page, the plain form and clients of the public API alike.
 
 use super::Caller;
 use crate::{
-    api::{ApiError, ErrorCode},
     protocol::{
-        ConversationId, IntentId,
+        ApiError, ConversationId, ErrorCode, IntentId,
         intent::{Regenerate, SendMessage, Started},
     },
     providers::UnknownModel,

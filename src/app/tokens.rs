@@ -18,10 +18,9 @@ use ring::{
 use tokio::{sync::watch, time::sleep};
 
 use crate::{
-    api::{ApiError, ErrorCode},
     clock,
     journal::Journal,
-    protocol::{ApiToken, Timestamp, TokenId, UserId},
+    protocol::{ApiError, ApiToken, ErrorCode, Timestamp, TokenId, UserId},
     storage::{Change, Storage, StorageError, TokenHash},
 };
 

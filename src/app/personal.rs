@@ -2,10 +2,9 @@
 
 use super::{Caller, tokens};
 use crate::{
-    api::{ApiError, ErrorCode},
     clock,
     journal::JournalError,
-    protocol::{ApiToken, Memory, MemoryId, NewToken, Personal, Timestamp, TokenId},
+    protocol::{ApiError, ApiToken, ErrorCode, Memory, MemoryId, NewToken, Personal, Timestamp, TokenId},
     storage::{Change, Refusal},
     tools::{
         Tool,

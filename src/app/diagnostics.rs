@@ -1,0 +1,41 @@
+//! How an answer was made, for the user whose conversation it is in.
+
+use super::Caller;
+use crate::{
+    diagnostics::Diagnostics,
+    protocol::{ApiError, ErrorCode, MessageId, diagnostics::DiagnosticsView},
+    secrets::Secrets,
+};
+
+/// What the page shows of it.
+pub async fn view(caller: &Caller, message_id: MessageId) -> Result<DiagnosticsView, ApiError> {
+    Ok(load(caller, message_id).await?.view())
+}
+
+/// How an answer was made.
+pub async fn load(caller: &Caller, message_id: MessageId) -> Result<Diagnostics, ApiError> {
+    let storage = &caller.app.storage;
+    let calls = storage.model_calls(caller.user_id, message_id).await?;
+    let message = storage.message(caller.user_id, message_id).await?;
+    let (conversation_id, message) = message.ok_or_else(nothing_known)?;
+    let diagnostics = Diagnostics::of(conversation_id, &message, &calls)?.ok_or_else(nothing_known)?;
+    let looking = match message.parent_id {
+        Some(asked) => storage.looking(caller.user_id, asked).await?,
+        None => None,
+    };
+    Ok(match looking {
+        Some(looking) => {
+            let secrets = Secrets::of(&caller.app.settings);
+            diagnostics.with_context(&looking, &secrets)?
+        }
+        None => diagnostics,
+    })
+}
+
+fn nothing_known() -> ApiError {
+    ApiError::new(
+        ErrorCode::NotFound,
+        "Nothing is known of how this answer was made. Only the newest answers of a conversation have diagnostics (setting \
+         limits.diagnostics_answers), and those whose model was called.",
+    )
+}

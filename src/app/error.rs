@@ -1,0 +1,191 @@
+//! Errors of the other parts as [`ApiError`]s: a stable code, and a message that says what happened and what to do.
+
+use crate::{
+    journal::JournalError,
+    literature::LiteratureError,
+    pages::ContextError,
+    protocol::{ApiError, ErrorCode},
+    runs::{StartError, StopError},
+    storage::{Refusal, StorageError, Trouble},
+    tools::{Fault, ServiceError},
+};
+
+/// Parameters that can't be. Says which and why.
+pub fn invalid_parameters(wrong: &str) -> ApiError {
+    ApiError::new(
+        ErrorCode::InvalidParameters,
+        format!("{wrong} Nothing was changed."),
+    )
+}
+
+/// What is not there, or is somebody else's: the same words for both.
+pub fn not_found() -> ApiError {
+    ApiError::new(
+        ErrorCode::NotFound,
+        "There is no such conversation or message. It may have been deleted.",
+    )
+}
+
+impl From<StorageError> for ApiError {
+    fn from(error: StorageError) -> Self {
+        tracing::error!(%error, "storage");
+        if error.is_damage() {
+            return Self::new(
+                ErrorCode::Internal,
+                "What is stored of this is damaged and can't be read. Nothing was changed. The log says more.",
+            );
+        }
+        unavailable(error.trouble())
+    }
+}
+
+impl From<StopError> for ApiError {
+    fn from(error: StopError) -> Self {
+        match error {
+            StopError::NotStored => Self::new(
+                ErrorCode::Unavailable,
+                "The answer is stopped, but Parlor can't store that just now. It will as soon as it can; the log says more.",
+            ),
+            StopError::Storage(error) => error.into(),
+        }
+    }
+}
+
+/// Storage does not work, and what to do.
+fn unavailable(trouble: Trouble) -> ApiError {
+    let message = match trouble {
+        Trouble::Damaged => {
+            // Not as unavailable, which is tried again.
+            return ApiError::new(
+                ErrorCode::Internal,
+                "Parlor's database is damaged: this could not be read or stored. Nothing was changed. Stop Parlor, copy its data \
+                 folder, then put back a backup, or save what can be saved with sqlite3's .recover. The log says more.",
+            );
+        }
+        Trouble::Full => {
+            "The disk is full: Parlor can't store anything. Nothing was changed; make room on the disk that holds Parlor's \
+             data, then try again."
+        }
+        Trouble::NotWritable => {
+            "Parlor may not write its data. Nothing was changed; give it write access to its data folder, then try again. \
+             The log says more."
+        }
+        Trouble::Other => {
+            "Parlor's database does not work just now. Nothing was changed; try again in a moment. The log says \
+             more."
+        }
+    };
+    ApiError::new(ErrorCode::Unavailable, message)
+}
+
+impl From<JournalError> for ApiError {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::Refused(Refusal::NotFound) => not_found(),
+            JournalError::Refused(Refusal::Fault) => Self::new(
+                ErrorCode::Internal,
+                "A fault in Parlor: this could not be stored. Nothing was changed. The log says more.",
+            ),
+            JournalError::Refused(Refusal::RunActive) => Self::new(
+                ErrorCode::RunActive,
+                "This conversation is being answered. Nothing was changed: wait for the end, or stop it.",
+            ),
+            JournalError::Refused(Refusal::NotContinuable) => Self::new(
+                ErrorCode::NotContinuable,
+                "Only the last answer of a conversation can be continued, and only if it broke off or was stopped. Nothing was \
+                 changed.",
+            ),
+            JournalError::Refused(Refusal::IntentReused) => Self::new(
+                ErrorCode::IntentReused,
+                "This request's id was used before, for something else. Nothing was changed; send it with a new id.",
+            ),
+            JournalError::Refused(Refusal::ActionSpent) => Self::new(
+                ErrorCode::ActionSpent,
+                "This was done already, or is not offered any more. Nothing was changed.",
+            ),
+            JournalError::Refused(Refusal::MemoryFull) => Self::new(
+                ErrorCode::TooLarge,
+                "As much is remembered as may be (setting limits.memories). Nothing was changed; delete something first.",
+            ),
+            JournalError::Refused(Refusal::LibraryFull) => Self::new(
+                ErrorCode::TooLarge,
+                "As many articles, or streams, are kept as may be (settings literature.articles and literature.streams). \
+                 Nothing was changed; remove something first.",
+            ),
+            JournalError::Refused(Refusal::TokensFull) => Self::new(
+                ErrorCode::TooLarge,
+                "There are as many API tokens as may be (setting limits.api_tokens). Revoke one first.",
+            ),
+            JournalError::Unavailable(trouble) => unavailable(trouble),
+        }
+    }
+}
+
+impl From<ContextError> for ApiError {
+    fn from(error: ContextError) -> Self {
+        let code = match error {
+            ContextError::Storage(error) => return error.into(),
+            ContextError::TooLarge { .. } => ErrorCode::TooLarge,
+            _ => ErrorCode::InvalidContext,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl From<StartError> for ApiError {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Empty => Self::new(
+                ErrorCode::BadRequest,
+                "The message is empty: there is nothing to answer.",
+            ),
+            StartError::TooLong { length, limit } => Self::new(
+                ErrorCode::TooLarge,
+                format!(
+                    "The message has {length} bytes; Parlor takes {limit} (setting limits.message_bytes)."
+                ),
+            ),
+            StartError::UnknownTool { name, offered } => {
+                let tools = match offered.as_slice() {
+                    [] => "No tools are offered.".to_owned(),
+                    offered => format!("The tools are: {}.", offered.join(", ")),
+                };
+                Self::new(
+                    ErrorCode::UnknownTool,
+                    format!("There is no tool “{name}” to be used. {tools}"),
+                )
+            }
+            StartError::Parameters(wrong) => invalid_parameters(&wrong),
+            StartError::ShuttingDown => Self::new(ErrorCode::Unavailable, "Parlor is being stopped."),
+            StartError::Context(error) => error.into(),
+            StartError::Journal(error) => error.into(),
+        }
+    }
+}
+
+impl From<LiteratureError> for ApiError {
+    fn from(error: LiteratureError) -> Self {
+        let code = match error {
+            LiteratureError::Storage(error) => return error.into(),
+            LiteratureError::Journal(JournalError::Refused(Refusal::NotFound)) => {
+                return Self::new(
+                    ErrorCode::NotFound,
+                    "This is not kept any more: it was removed elsewhere, in another tab perhaps. Nothing was changed.",
+                );
+            }
+            LiteratureError::Journal(error) => return error.into(),
+            LiteratureError::NoArticle(_) | LiteratureError::NoStream | LiteratureError::OtherStream(_) => {
+                ErrorCode::NotFound
+            }
+            LiteratureError::TooLong { .. } => ErrorCode::TooLarge,
+            LiteratureError::Query
+            | LiteratureError::Nameless
+            | LiteratureError::Pubmed(ServiceError {
+                fault: Fault::NotUnderstood(_),
+                ..
+            }) => ErrorCode::BadRequest,
+            LiteratureError::Pubmed(_) | LiteratureError::Off(_) => ErrorCode::Unavailable,
+        };
+        Self::new(code, error.for_a_person())
+    }
+}

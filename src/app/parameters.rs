@@ -1,0 +1,24 @@
+//! How a conversation's model is asked.
+
+use super::{Caller, error::invalid_parameters};
+use crate::{
+    protocol::{ApiError, Parameters, intent::SetParameters},
+    storage::Change,
+};
+
+/// Sets a conversation's parameters.
+///
+/// # Errors
+///
+/// If one of them has no valid value; then nothing is changed.
+pub async fn set(caller: &Caller, intent: SetParameters, fingerprint: String) -> Result<(), ApiError> {
+    let parameters = Parameters::read(&intent.parameters).map_err(|wrong| invalid_parameters(&wrong))?;
+    let change = Change::SetParameters {
+        user_id: caller.user_id,
+        intent,
+        parameters,
+        fingerprint,
+    };
+    caller.app.journal.submit(change).await?;
+    Ok(())
+}

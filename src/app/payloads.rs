@@ -1,0 +1,103 @@
+//! Payloads: as they were made, as the panel shows them, and the person's verdict on a proposal.
+
+use super::{Caller, caller::fingerprint, error::not_found};
+use crate::{
+    payloads,
+    protocol::{
+        ApiError, ConversationId, ErrorCode, PanelView, Payload, Verdict, intent::Judge, panel::Article,
+    },
+    storage::Change,
+};
+
+/// What the panel shows of it.
+pub async fn view(
+    caller: &Caller,
+    conversation_id: ConversationId,
+    payload_id: &str,
+) -> Result<PanelView, ApiError> {
+    let mut view = make(caller, conversation_id, payload_id, payloads::view).await?;
+    mark_saved(caller, view.articles_mut()).await?;
+    Ok(view)
+}
+
+/// Says which articles the person has saved. Others can't be opened here while PubMed can't be asked.
+async fn mark_saved(caller: &Caller, articles: &mut [Article]) -> Result<(), ApiError> {
+    let pmids: Vec<String> = articles
+        .iter()
+        .filter_map(|article| article.pmid.clone())
+        .collect();
+    if pmids.is_empty() {
+        return Ok(());
+    }
+    let literature = &caller.app.literature;
+    let saved = literature.saved(caller.user_id, &pmids).await?;
+    let can_ask = literature.no_search().is_none();
+    for article in articles {
+        article.is_saved = article.pmid.as_ref().is_some_and(|pmid| saved.contains(pmid));
+        article.pmid = article.pmid.take().filter(|_| can_ask || article.is_saved);
+    }
+    Ok(())
+}
+
+/// Makes something of a payload. Other requests don't wait while texts are compared.
+pub async fn make<T: Send + 'static>(
+    caller: &Caller,
+    conversation_id: ConversationId,
+    payload_id: &str,
+    make: fn(&Payload) -> T,
+) -> Result<T, ApiError> {
+    let payload = payload(caller, conversation_id, payload_id).await?;
+    let made = tokio::task::spawn_blocking(move || make(&payload));
+    made.await.map_err(|error| {
+        tracing::error!(%error, "a payload could not be made a view of");
+        ApiError::new(
+            ErrorCode::Internal,
+            "A fault in Parlor: this can't be shown. The log says more.",
+        )
+    })
+}
+
+/// The payload as it was made.
+pub async fn payload(
+    caller: &Caller,
+    conversation_id: ConversationId,
+    payload_id: &str,
+) -> Result<Payload, ApiError> {
+    let storage = &caller.app.storage;
+    let payload = storage
+        .payload(caller.user_id, conversation_id, payload_id)
+        .await?;
+    payload.ok_or_else(not_found)
+}
+
+/// Accepts or rejects a proposal, and gives the verdict that counts: the first.
+pub async fn judge(caller: &Caller, intent: Judge) -> Result<Verdict, ApiError> {
+    let (conversation_id, payload_id) = (intent.conversation_id, intent.payload_id.clone());
+    if !payloads::is_proposal(&payload(caller, conversation_id, &payload_id).await?) {
+        return Err(ApiError::new(
+            ErrorCode::BadRequest,
+            "This is no proposal: there is nothing to accept or to reject.",
+        ));
+    }
+    let fingerprint = fingerprint(&intent)?;
+    let change = Change::Judge {
+        user_id: caller.user_id,
+        intent,
+        fingerprint,
+    };
+    caller.app.journal.submit(change).await?;
+    let counts = verdict(caller, conversation_id, &payload_id).await?;
+    counts.ok_or_else(not_found)
+}
+
+/// The person's verdict on a payload.
+pub async fn verdict(
+    caller: &Caller,
+    conversation_id: ConversationId,
+    payload_id: &str,
+) -> Result<Option<Verdict>, ApiError> {
+    let verdicts = caller.app.storage.verdicts(caller.user_id, conversation_id);
+    let mut verdicts = verdicts.await?.into_iter();
+    let judged = verdicts.find(|judged| judged.payload_id == payload_id);
+    Ok(judged.map(|judged| judged.verdict))
+}
