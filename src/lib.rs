@@ -26,6 +26,8 @@ pub mod assets;
 #[cfg(feature = "ssr")]
 pub mod clock;
 #[cfg(feature = "ssr")]
+pub mod control;
+#[cfg(feature = "ssr")]
 pub mod diagnostics;
 #[cfg(feature = "ssr")]
 pub mod http;
@@ -35,6 +37,8 @@ pub mod hub;
 pub mod journal;
 #[cfg(feature = "ssr")]
 pub mod literature;
+#[cfg(feature = "ssr")]
+pub mod model;
 #[cfg(feature = "ssr")]
 pub mod notices;
 #[cfg(feature = "ssr")]
@@ -52,13 +56,19 @@ pub mod secrets;
 #[cfg(feature = "ssr")]
 pub mod server;
 #[cfg(feature = "ssr")]
+pub mod services;
+#[cfg(feature = "ssr")]
 pub mod settings;
 #[cfg(feature = "ssr")]
 pub mod storage;
 #[cfg(all(test, feature = "ssr"))]
 mod test_log;
 #[cfg(feature = "ssr")]
+mod text;
+#[cfg(feature = "ssr")]
 pub mod tools;
+#[cfg(feature = "ssr")]
+pub mod web;
 #[cfg(feature = "ssr")]
 mod web_link;
 

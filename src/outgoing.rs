@@ -1,5 +1,5 @@
 //! Asking over HTTP what the settings name: model servers, search engines, MCP servers. Their addresses are trusted, and may be on
-//! this machine. Addresses that models and pages name are another matter: `tools::web` asks those.
+//! this machine. Addresses that models and pages name are another matter: `web` asks those.
 
 use std::{
     net::IpAddr,

@@ -20,9 +20,10 @@ use crate::{
     providers::{EndpointConfig, Models, ModelsConfig},
     runs::Runs,
     secrets::Secrets,
+    services::pubmed::{self, Eutils},
     settings::{self, Settings},
     storage::{Storage, StorageError, sqlite::Sqlite},
-    tools::{self, Registry, mcp, pubmed::Eutils},
+    tools::{self, Registry, mcp},
 };
 
 mod check;
@@ -77,7 +78,7 @@ impl Server {
             async move { models.list().await }
         });
         let mcp = Arc::new(mcp::Servers::start(&settings.mcp, &secrets));
-        let pubmed = tools::pubmed(&settings);
+        let pubmed = pubmed::connect(&settings);
         let literature = Literature::new(
             pubmed.clone(),
             storage.clone(),

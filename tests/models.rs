@@ -2,8 +2,9 @@
 
 use futures::StreamExt;
 use parlor::{
+    model::{ModelEvent, ModelMessage, ModelRequest},
     protocol::chat::ModelList,
-    providers::{EndpointConfig, ModelEvent, ModelMessage, ModelRequest, Models, ModelsConfig},
+    providers::{EndpointConfig, Models, ModelsConfig},
 };
 use serde_json::json;
 use tokio::time::{self, Duration};

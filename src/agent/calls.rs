@@ -1,55 +1,14 @@
 //! The agent's part of tool calls: which are begun, what the model is told of those that can't be, and what comes next when
 //! they have ended. What a tool is and does is not known here.
 
-use std::fmt;
-
 use super::{Agent, Effect, Phase, control::neutral};
-use crate::protocol::{
-    AskedCall, Attachment, EventBody, Json, Opaque, Part, PayloadRef, RunStatus, Timestamp, ToolCall,
-    ToolProgress, ToolStatus, transcript::apply_to_run,
+use crate::{
+    model::{Done, Made, Plan},
+    protocol::{
+        AskedCall, EventBody, Json, Opaque, Part, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus,
+        transcript::apply_to_run,
+    },
 };
-
-/// The tools that the model may ask for.
-pub trait Toolbox: fmt::Debug + Send + Sync {
-    /// What a call would come to. `arguments` is what the model gave: JSON, as it should be.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such tool or the arguments do not fit: what the model is told.
-    fn plan(&self, tool: &str, arguments: &str) -> Result<Plan, String>;
-}
-
-/// What a tool call would do.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plan {
-    /// What the tool is doing, for the person: "Searching the web".
-    pub label: String,
-    /// What it does that with: the query, the address.
-    pub detail: Option<String>,
-    /// Whether a person must allow it first.
-    pub needs_approval: bool,
-    /// Whether it may run again if it is not known what came of it.
-    pub is_idempotent: bool,
-}
-
-/// What a tool call has come to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Done {
-    /// What the tool has done, for the person: "Searched".
-    pub label: String,
-    /// What the model is told; the error, if it is one.
-    pub output: Result<String, String>,
-    pub made: Made,
-}
-
-/// What a tool has made for the person, which is kept already.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Made {
-    /// For the panel.
-    pub payload: Option<PayloadRef>,
-    /// Files.
-    pub attachments: Vec<Attachment>,
-}
 
 /// A call that the model is asking for.
 #[derive(Clone, Debug, Default)]

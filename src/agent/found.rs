@@ -2,8 +2,8 @@
 
 use super::{Agent, Effect, control::bounded, said::filter_for};
 use crate::{
+    model::{Beside, ModelEvent, Unread},
     protocol::{EventBody, Opaque, Part, Source},
-    providers::{Beside, ModelEvent, Unread},
     web_link,
 };
 

@@ -6,20 +6,20 @@
 use std::{sync::Arc, time::Duration};
 
 use self::{
-    control::ControlFilter,
     ends::{answer_repeats, broke_off, shut_down, timed_out},
     repeats::Repeats,
 };
 use crate::{
+    control::{self, ControlFilter},
+    model::{Done, ModelError, ModelErrorKind, ModelEvent, Toolbox},
     protocol::{
         AssistantMessage, EventBody, FinishReason, Opaque, Part, Payload, RunError, RunStatus, Source,
         Timestamp, ToolProgress, Usage, transcript::apply_to_run,
     },
-    providers::{ModelError, ModelErrorKind, ModelEvent},
 };
 
 mod calls;
-pub mod control;
+
 mod ends;
 mod finish;
 mod found;
@@ -27,7 +27,7 @@ mod repeats;
 mod said;
 mod workshop;
 
-pub use calls::{Asked, Done, Made, Plan, Toolbox};
+pub use calls::Asked;
 pub(crate) use ends::{damaged, error};
 pub use workshop::Workshop;
 

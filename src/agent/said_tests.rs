@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{tests::terms, *};
 use crate::{
+    model::Plan,
     pages::actions::EVERYWHERE,
     protocol::{Json, Node, RunStatus, ToolCall, ToolStatus},
 };

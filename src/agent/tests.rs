@@ -2,8 +2,8 @@ use serde_json::Value;
 
 use super::{control::Marker, ends::error, *};
 use crate::{
+    model::{Beside, Plan, Unread},
     protocol::{Json, Node},
-    providers::{Beside, Unread},
 };
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);

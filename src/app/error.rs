@@ -6,8 +6,8 @@ use crate::{
     pages::ContextError,
     protocol::{ApiError, ErrorCode},
     runs::{StartError, StopError},
+    services::{Fault, ServiceError},
     storage::{Refusal, StorageError, Trouble},
-    tools::{Fault, ServiceError},
 };
 
 /// Parameters that can't be. Says which and why.

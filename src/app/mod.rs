@@ -8,8 +8,8 @@ use leptos::prelude::LeptosOptions;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    hub::Hub, journal::Journal, literature::Literature, notices::Notices,
-    providers::Models, runs::Runs, settings::Settings, storage::Storage,
+    hub::Hub, journal::Journal, literature::Literature, notices::Notices, providers::Models, runs::Runs,
+    settings::Settings, storage::Storage,
 };
 
 mod caller;

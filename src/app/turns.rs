@@ -8,7 +8,7 @@ use crate::{
     },
     providers::UnknownModel,
     storage::Change,
-    tools::plain::shortened,
+    text::shortened,
 };
 
 /// How many models are named to who asks for one that there is not.

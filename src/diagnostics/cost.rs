@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    providers::{Cost, Usage},
+    model::{Cost, Usage},
     settings::Price,
 };
 

@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use crate::secrets::Secrets;
 use crate::{
+    model::Sent,
     protocol::{EventBody, Json, RunError, RunStatus, Timestamp},
-    providers::Sent,
 };
 
 /// What was sent.

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use super::record::{Failure, Purpose, Raw, Request, Response, TimelineEntry, Tokens, hide_in};
 use crate::{
+    model::Cost,
     protocol::{AssistantMessage, ConversationId, Json, Message, MessageId, RunStatus, Timestamp},
-    providers::Cost,
     storage::{Looking, RecordedCall, StorageError, damage::undamaged},
 };
 

@@ -2,8 +2,8 @@ use serde_json::{Value, json};
 
 use super::record::{Known, Raw, RawCall, Request, Response, TimelineEntry, happened};
 use crate::{
+    model::Sent,
     protocol::{EventBody, Timestamp},
-    providers::Sent,
     secrets::Secrets,
 };
 

@@ -15,12 +15,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::problem::{Problem, bad_request};
 use crate::{
-    protocol::error::excerpt,
     app::{
         AppState, Caller,
         tokens::{Access, Ended},
     },
     hub::{Followed, Follower, Topic},
+    protocol::error::excerpt,
     protocol::{Notice, Position, sse},
     storage::LoggedEvent,
 };

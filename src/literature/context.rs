@@ -12,7 +12,7 @@ use crate::{
     pages::{Built, ContextBuilder, ContextError, fenced},
     protocol::{PageContext, UserId, literature::Article},
     storage::StorageError,
-    tools::plain,
+    text,
 };
 
 /// How many articles of a list the model is told of.
@@ -66,7 +66,7 @@ impl ContextBuilder for Literature {
             let about = format!(
                 "Name: {}\nQuery: {}",
                 stream.name,
-                plain::line(&stream.query, 2000)
+                text::line(&stream.query, 2000)
             );
             say(
                 "They have this stream of research open, a query that they keep",
@@ -81,7 +81,7 @@ impl ContextBuilder for Literature {
             } else {
                 "They have searched PubMed for"
             };
-            say(what, &plain::line(query, 2000));
+            say(what, &text::line(query, 2000));
         }
         if let Some(list) = list {
             let page = context.page.filter(|page| *page > 1);
@@ -142,7 +142,7 @@ impl Literature {
         if let Some((note, _)) = article.kept {
             text.push_str("\n\nIt is among their saved articles.");
             if !note.is_empty() {
-                text.push_str(&format!(" Their note: {}", plain::line(&note, 4000)));
+                text.push_str(&format!(" Their note: {}", text::line(&note, 4000)));
             }
         }
         Ok(text)
@@ -151,7 +151,7 @@ impl Literature {
 
 /// Enough of what should be a PMID to know it by.
 fn short(pmid: impl AsRef<str>) -> String {
-    plain::line(pmid.as_ref(), 20)
+    text::line(pmid.as_ref(), 20)
 }
 
 /// An article in a line.

@@ -8,7 +8,7 @@ use std::{
 use super::reading::from_pubmed;
 use crate::{
     protocol::literature::Article,
-    tools::pubmed::{self, Listener},
+    services::pubmed::{self, Listener},
 };
 
 /// How many there are at most: some ten megabytes, if all had long abstracts.

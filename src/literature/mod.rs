@@ -29,12 +29,12 @@ use crate::{
         StreamId, Timestamp, UserId,
         literature::{Article, Found, Library, ResearchStream, SavedArticle, Sort},
     },
-    settings,
-    storage::{Change, Storage, StorageError},
-    tools::{
+    services::{
         Fault, ServiceError,
         pubmed::{self, Eutils, LONGEST_QUERY, NoPubmed},
     },
+    settings,
+    storage::{Change, Storage, StorageError},
 };
 
 /// How long an article of which nothing is known waits for PubMed to be saved.

@@ -10,11 +10,11 @@ use crate::{
         Timestamp, UserId,
         literature::{Article, FullArticle, is_pmid},
     },
-    storage::StorageError,
-    tools::{
+    services::{
         Fault, ServiceError,
         pubmed::{self, Eutils},
     },
+    storage::StorageError,
 };
 
 /// All that there is of an article.

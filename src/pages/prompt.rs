@@ -20,7 +20,7 @@ use super::{
     tool_servers::tool_servers,
 };
 use crate::{
-    agent::control::neutral,
+    control::neutral,
     protocol::{self, Judged, PayloadRef},
     storage::Looking,
     tools::Guidance,

@@ -1,6 +1,6 @@
 //! What an answer offers beside its text: values to send, actions to take, sources to look up.
 //!
-//! The model writes them as control text, and `agent::control` on the server reads that; here is what both halves know.
+//! The model writes them as control text, and `control` on the server reads that; here is what both halves know.
 
 use serde::{Deserialize, Serialize};
 

@@ -12,13 +12,14 @@ use std::{
 use tokio::time::Instant;
 
 use super::{
-    Endpoint, EndpointConfig, ListedModels, ModelError, ModelErrorKind, ModelRequest, ModelStream, discover,
+    EndpointConfig, discover,
     naming::Meaning,
     openai::OpenAi,
     tour::{self, Tour},
     windows::Windows,
 };
 use crate::{
+    model::{Endpoint, ListedModels, ModelError, ModelErrorKind, ModelRequest, ModelStream},
     protocol::{RunError, chat::ModelList},
     settings::PromptLength,
 };

@@ -5,7 +5,7 @@
 //! end comes: the first closing tag outside code, with no opening one before it, makes thinking of all text before it. The filter
 //! holds back no more than it needs to tell a tag from text, and what it held when the stream ends is released.
 
-use super::ModelEvent;
+use crate::model::ModelEvent;
 
 /// The tags, without their brackets.
 const TAGS: [&str; 3] = ["think", "thinking", "thought"];

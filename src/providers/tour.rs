@@ -7,11 +7,14 @@ use std::{collections::VecDeque, time::Duration};
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::{
-    Endpoint, FinishReason, ListedModels, ModelError, ModelErrorKind, ModelEvent, ModelMessage, ModelRequest,
-    ModelStream, Sent, ThinkFilter,
+use super::ThinkFilter;
+use crate::{
+    model::{
+        Endpoint, FinishReason, ListedModels, ModelError, ModelErrorKind, ModelEvent, ModelMessage,
+        ModelRequest, ModelStream, Sent,
+    },
+    protocol::{RunError, chat::ModelInfo},
 };
-use crate::protocol::{RunError, chat::ModelInfo};
 
 /// The endpoint's name. No endpoint in the settings can have it.
 pub const ENDPOINT: &str = "parlor";

@@ -11,7 +11,7 @@ use std::{
 
 use tokio::{sync::OwnedMutexGuard, time::Instant};
 
-use super::Endpoint;
+use crate::model::Endpoint;
 
 /// How long what was found, or not found, is taken for true: models are loaded anew with other windows.
 const FRESH: Duration = Duration::from_secs(60);
@@ -120,7 +120,10 @@ mod tests {
     use tokio::sync::Semaphore;
 
     use super::*;
-    use crate::providers::{ListedModels, ModelError, ModelRequest, ModelStream, Sent, tour::Tour};
+    use crate::{
+        model::{ListedModels, ModelError, ModelRequest, ModelStream, Sent},
+        providers::tour::Tour,
+    };
 
     /// Says how much its model can take when it may, the next time something else.
     #[derive(Debug)]

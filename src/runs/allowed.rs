@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    agent::{Plan, Toolbox},
+    model::{Plan, Toolbox},
     tools::Offer,
 };
 

@@ -8,7 +8,8 @@ use tokio::time::{Sleep, sleep};
 use super::meter::Meter;
 use crate::{
     agent::Input,
-    providers::{ModelError, ModelEvent, ModelRequest, Models},
+    model::{ModelError, ModelEvent, ModelRequest},
+    providers::Models,
 };
 
 /// What the run is waiting for, besides its tools.

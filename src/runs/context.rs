@@ -21,9 +21,10 @@ use super::{
 use crate::{
     clock,
     journal::Journal,
+    model::{ModelRequest, ToolSpec},
     pages::{Listener, Prompt},
     protocol::{AssistantMessage, Message},
-    providers::{ModelRequest, Models, ToolSpec},
+    providers::Models,
     settings::{self, History},
     storage::{Change, RunKey, Summary, Terms},
 };

@@ -24,12 +24,12 @@ use crate::{
     clock,
     diagnostics::record::Purpose,
     journal::JournalError,
+    model::{ModelEvent, ModelRequest},
     pages::{Built, Instructions, Known, Prompt, interactions},
     protocol::{
         AssistantMessage, EventBody, Message, MessageId, PayloadRef, PlacedOpaque, RunStatus, ToolStatus,
         intent::ApprovalAnswer,
     },
-    providers::{ModelEvent, ModelRequest},
     settings::Metadata,
     storage::{Beginning, Change, Looking, RunKey, Trouble},
 };

@@ -3,9 +3,9 @@
 use self::metadata::Clock;
 use super::workshop::Desk;
 use crate::{
-    agent::control::neutral,
+    control::neutral,
+    model::{ModelMessage, ToolUse},
     protocol::{AssistantMessage, Message, MessageBody, MessageId, Opaque, PieceKind, ToolCall, ToolStatus},
-    providers::{ModelMessage, ToolUse},
     storage::Summary,
 };
 

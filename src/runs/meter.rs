@@ -3,8 +3,8 @@
 use super::history::tokens::{self, Scale};
 use crate::{
     agent::Input,
+    model::{ModelError, ModelEvent},
     protocol,
-    providers::{ModelError, ModelEvent},
 };
 
 /// Follows one call. What the server counts is what counts; a server that counts nothing is estimated.
@@ -88,7 +88,7 @@ fn size(tokens: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::providers::{FinishReason, Usage};
+    use crate::model::{FinishReason, Usage};
 
     const END: ModelEvent = ModelEvent::Finished(FinishReason::Stop);
 

@@ -20,8 +20,9 @@ use crate::{
     agent::Input,
     diagnostics::record::Purpose,
     journal::Journal,
+    model::{ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream},
     protocol::{ConversationId, EventBody},
-    providers::{ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream, Models},
+    providers::Models,
     settings::History,
     storage::{RunKey, Summary},
 };

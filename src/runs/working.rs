@@ -8,8 +8,9 @@ use tokio::{
 };
 
 use crate::{
-    agent::{Done, Input, Made},
+    agent::Input,
     journal::Journal,
+    model::{Done, Made},
     protocol::ToolProgress,
     secrets::Secrets,
     settings::Limits,

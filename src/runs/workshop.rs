@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 use crate::{
-    agent::{Workshop, control::Marker},
+    agent::Workshop,
+    control::Marker,
     pages::{
         actions::ClientAction,
         payload_config::{self, PayloadConfig},

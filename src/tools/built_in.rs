@@ -8,23 +8,10 @@ use super::{
     current_time::CurrentTime,
     fetch_webpage::FetchWebpage,
     memory::{Forget, Memories, Recall, Remember},
-    pubmed::{Eutils, NoPubmed, SearchPubmed},
+    search_pubmed::SearchPubmed,
     web_search::WebSearch,
 };
-use crate::{journal::Journal, settings::Settings, storage::Storage};
-
-/// The way to PubMed, or why it is not asked. There is one, since it may be asked only so often.
-///
-/// # Errors
-///
-/// If it is switched off, or can't be asked.
-pub fn pubmed(settings: &Settings) -> Result<Arc<Eutils>, NoPubmed> {
-    if !settings.tools.pubmed.enabled {
-        return Err(NoPubmed::SwitchedOff);
-    }
-    let pubmed = Eutils::new(&settings.tools.pubmed).ok_or(NoPubmed::NoCertificates)?;
-    Ok(Arc::new(pubmed))
-}
+use crate::{journal::Journal, services::pubmed::Eutils, settings::Settings, storage::Storage};
 
 /// All that can be used: what lacks a setting is left out, and what the settings disable.
 pub fn built_in(
@@ -54,6 +41,7 @@ mod tests {
     use super::*;
     use crate::{
         hub::Hub,
+        services::pubmed,
         settings::{SearchProvider, Secret, WebSearch},
         storage::sqlite::Sqlite,
     };
@@ -67,7 +55,7 @@ mod tests {
         // Not every machine has certificates.
         settings.tools.pubmed.base_url = "http://127.0.0.1:1/eutils".into();
         change(&mut settings);
-        let pubmed = pubmed(&settings).ok();
+        let pubmed = pubmed::connect(&settings).ok();
         built_in(&settings, storage, journal, pubmed).offer().names()
     }
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{
-    Call, Tool, ToolError, ToolResult,
+use super::{Call, Tool, ToolError, ToolResult};
+use crate::{
+    settings,
     web::{self, Page, WebClient, WebConfig},
 };
-use crate::settings;
 
 /// How long the page has, beyond what its server takes, to become text.
 const TO_READ: Duration = Duration::from_secs(20);

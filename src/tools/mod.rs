@@ -11,19 +11,12 @@ mod execute;
 pub mod fetch_webpage;
 pub mod mcp;
 pub mod memory;
-mod pace;
 mod payload;
-pub mod plain;
-pub mod pubmed;
 mod registry;
 pub mod schema;
-mod service;
-mod service_error;
-#[cfg(test)]
-mod service_tests;
+mod search_pubmed;
 #[cfg(test)]
 mod test_call;
-pub mod web;
 pub mod web_search;
 
 use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
@@ -35,16 +28,16 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use self::{
-    built_in::{built_in, pubmed},
+    built_in::built_in,
     execute::execute,
     payload::NO_VERSION_OF,
     registry::{Offer, Registry, ToolSource},
-    service_error::{Fault, ServiceError},
 };
 use crate::{
-    agent::Plan,
+    model::{Plan, ToolSpec},
     protocol::{ConversationId, Fraction, Json, MessageId, ToolProgress, UserId},
-    providers::ToolSpec,
+    services::ServiceError,
+    text,
 };
 
 /// A tool, with an input of its own. The doc comments of the input's fields are what the model reads about them.
@@ -221,6 +214,12 @@ impl ToolError {
     }
 }
 
+impl From<ServiceError> for ToolError {
+    fn from(error: ServiceError) -> Self {
+        Self(format!("{error} {}", error.fault.advice()))
+    }
+}
+
 /// How much is shown of what a tool does its work with, in characters.
 const DETAIL: usize = 200;
 
@@ -283,10 +282,7 @@ impl<T: Tool> AnyTool for Typed<T> {
         let input = Self::input(arguments)?;
         Ok(Plan {
             label: T::LABEL.into(),
-            detail: self
-                .tool
-                .detail(&input)
-                .map(|detail| plain::line(&detail, DETAIL)),
+            detail: self.tool.detail(&input).map(|detail| text::line(&detail, DETAIL)),
             needs_approval: T::NEEDS_APPROVAL,
             is_idempotent: T::IS_IDEMPOTENT,
         })

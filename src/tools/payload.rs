@@ -2,8 +2,11 @@
 
 use serde_json::Value;
 
-use super::{NewPayload, plain};
-use crate::protocol::{Json, Payload};
+use super::NewPayload;
+use crate::{
+    protocol::{Json, Payload},
+    text,
+};
 
 /// The longest summary, in characters.
 const SUMMARY: usize = 80;
@@ -59,17 +62,14 @@ fn summary(kind: &str, data: &Value) -> String {
         ),
         None => words,
     };
-    let mut line = plain::shortened(line, SUMMARY);
+    let mut line = text::shortened(line, SUMMARY);
     // A table has more rows than columns, as a rule.
     let fields = data.as_object().into_iter().flat_map(|object| object.values());
     if let Some(count) = fields.filter_map(|field| field.as_array().map(Vec::len)).max() {
         line.push_str(&format!(" ({count})"));
     }
     if let Some(id) = data.get(NO_VERSION_OF).and_then(Value::as_str) {
-        line.push_str(&format!(
-            " (a new one, no version of {})",
-            plain::line(id, 2 * ID)
-        ));
+        line.push_str(&format!(" (a new one, no version of {})", text::line(id, 2 * ID)));
     }
     line
 }

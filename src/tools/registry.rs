@@ -6,9 +6,8 @@ use futures::future::{BoxFuture, join_all};
 
 use super::{AnyTool, Guidance, Tool, Typed};
 use crate::{
-    agent::{Plan, Toolbox},
+    model::{Plan, ToolSpec, Toolbox},
     protocol::RunError,
-    providers::ToolSpec,
 };
 
 /// All tools of the server.

@@ -7,11 +7,13 @@ mod refusals;
 use std::time::Duration;
 
 use futures::StreamExt;
-use parlor::providers::{
-    Endpoint, EndpointConfig, FinishReason, ModelError,
-    ModelErrorKind::{self, Broken, Refused, Unavailable},
-    ModelEvent, ModelMessage, ModelRequest, ToolSpec, ToolUse, Usage,
-    openai::OpenAi,
+use parlor::{
+    model::{
+        Endpoint, FinishReason, ModelError,
+        ModelErrorKind::{self, Broken, Refused, Unavailable},
+        ModelEvent, ModelMessage, ModelRequest, ToolSpec, ToolUse, Usage,
+    },
+    providers::{EndpointConfig, openai::OpenAi},
 };
 use serde_json::json;
 use upstream::{Script, Spelling, Upstream, When};

@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use parlor::tools::web::{FetchError, WebClient, WebConfig};
+use parlor::web::{FetchError, WebClient, WebConfig};
 use tokio::time::timeout;
 
 use crate::trouble::in_own_namespace;

@@ -22,7 +22,12 @@ const NOT_PARTS: [&str; 4] = ["lib", "main", "crash_point", "test_log"];
 pub fn check() -> Result<()> {
     let source = read_source(Path::new("src"))?;
     let document = fs::read_to_string("ARCHITECTURE.md").context("reading ARCHITECTURE.md")?;
-    let faults = differences(&imports(&source), &table(&document));
+    let real = imports(&source);
+    let mut faults = differences(&real, &table(&document));
+    let cyclic = in_cycles(&real);
+    if !cyclic.is_empty() {
+        let _ = writeln!(faults, "  {} import each other in a circle", cyclic.join(", "));
+    }
     if faults.is_empty() {
         return Ok(());
     }
@@ -147,6 +152,20 @@ fn table(document: &str) -> Edges {
     rows.collect()
 }
 
+/// The modules that are on a cycle, or between two. Modules without an edge to the rest are removed until none is left.
+fn in_cycles(edges: &Edges) -> Vec<String> {
+    let mut rest = edges.clone();
+    loop {
+        let used: BTreeSet<String> = rest.values().flatten().cloned().collect();
+        let known: BTreeSet<String> = rest.keys().cloned().collect();
+        let before = rest.len();
+        rest.retain(|module, to| used.contains(module) && !to.is_disjoint(&known));
+        if rest.len() == before {
+            return rest.into_keys().collect();
+        }
+    }
+}
+
 /// One line for each edge or module that only one of the two has.
 fn differences(real: &Edges, written: &Edges) -> String {
     let mut faults = String::new();
@@ -224,6 +243,14 @@ mod tests {
     fn reads_the_table() {
         let document = "| part | what | depends on |\n|---|---|---|\n| `a` | one \\| two | `b`, `c` |\n| `b` | three | nothing |\n";
         assert_eq!(table(document), edges(&[("a", &["b", "c"]), ("b", &[])]));
+    }
+
+    #[test]
+    fn finds_cycles() {
+        let tree = edges(&[("a", &["b", "c"]), ("b", &["c"]), ("c", &[])]);
+        assert!(in_cycles(&tree).is_empty());
+        let cycle = edges(&[("a", &["b"]), ("b", &["c", "d"]), ("c", &["b"]), ("d", &[])]);
+        assert_eq!(in_cycles(&cycle), ["b", "c"]);
     }
 
     #[test]

@@ -9,8 +9,8 @@ use super::{
     *,
 };
 use crate::{
+    model::{Beside, Done, Made, Plan, Toolbox},
     protocol::{Json, ToolCall, ToolStatus},
-    providers::Beside,
 };
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);

@@ -11,7 +11,7 @@ mod table;
 use serde_json::Value;
 
 use crate::{
-    agent::control::{Marker, ParsePayload},
+    control::{Marker, ParsePayload},
     payloads,
     protocol::Payload,
 };
@@ -98,7 +98,7 @@ fn as_it_is(data: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::control::{ControlFilter, DEFAULT_LIMIT, Item};
+    use crate::control::{ControlFilter, DEFAULT_LIMIT, Item};
 
     fn all() -> Vec<&'static PayloadConfig> {
         ALL.to_vec()

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    agent::control::{ControlFilter, DEFAULT_LIMIT, Item},
+    control::{ControlFilter, DEFAULT_LIMIT, Item},
     pages::{CHAT, LITERATURE},
     protocol::Timestamp,
 };

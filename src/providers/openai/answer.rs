@@ -9,7 +9,7 @@ use super::{
     refusal,
     transport::{Transport, media_type, read_body},
 };
-use crate::providers::{ModelError, ModelErrorKind::Unavailable, ModelEvent, ModelStream};
+use crate::model::{ModelError, ModelErrorKind::Unavailable, ModelEvent, ModelStream};
 
 /// How long the usage may still take, and the end, when the model has said why it stopped.
 const ENDING_TIMEOUT: Duration = Duration::from_secs(3);

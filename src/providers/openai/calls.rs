@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use super::{KIND, wire::ToolCall};
 use crate::{
+    model::{Beside, ModelEvent},
     protocol::Opaque,
-    providers::{Beside, ModelEvent},
 };
 
 /// The calls that have begun. A call's place in the list is its index in the events.

@@ -15,8 +15,9 @@ use super::{
     wire::{Choice, Chunk},
 };
 use crate::{
+    model::{Cost, FinishReason, ModelEvent, Unread, Usage},
     protocol::sse::{self, Frame},
-    providers::{Cost, FinishReason, ModelEvent, Unread, Usage, think::ThinkFilter},
+    providers::think::ThinkFilter,
 };
 
 /// Why a stream cannot be followed to a clean end.

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::KIND;
 use crate::{
+    model::{Beside, ModelEvent, Unread},
     protocol::{Json, Opaque},
-    providers::{Beside, ModelEvent, Unread},
 };
 
 /// The most bytes that are held of one list.

@@ -6,8 +6,9 @@ use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
+    model::{ModelError, ModelErrorKind},
     protocol::RunError,
-    providers::{EndpointConfig, ModelError, ModelErrorKind, config::redacted},
+    providers::{EndpointConfig, config::redacted},
     secrets::Secrets,
 };
 

@@ -44,11 +44,12 @@ use secrecy::{ExposeSecret, SecretString};
 
 use self::{facts::Facts, quiet::Quiet, transport::Transport, window::Windows};
 
-use super::{
-    Endpoint, EndpointConfig, ListedModels, Manners, ModelError, ModelErrorKind, ModelMessage, ModelRequest,
-    ModelStream, Sent,
-};
+use super::EndpointConfig;
 use crate::{
+    model::{
+        Endpoint, ListedModels, Manners, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream,
+        Sent,
+    },
     protocol::RunError,
     settings::{Dialect, PromptLength},
 };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{protocol::chat::ModelInfo, providers::ListedModels};
+use crate::{model::ListedModels, protocol::chat::ModelInfo};
 
 /// How long a list may take: a page waits for it.
 pub const TIMEOUT: Duration = Duration::from_secs(4);

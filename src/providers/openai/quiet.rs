@@ -7,7 +7,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use crate::providers::{ModelError, ModelErrorKind};
+use crate::model::{ModelError, ModelErrorKind};
 
 /// The longest time that is heeded.
 const MAX: Duration = Duration::from_secs(600);

@@ -10,11 +10,11 @@ use serde_json::Value;
 
 use super::facts::Facts;
 use crate::{
-    outgoing::retry_after,
-    providers::{
+    model::{
         ModelError,
         ModelErrorKind::{self, Refused, Unavailable},
     },
+    outgoing::retry_after,
 };
 
 /// An error as a server describes it. The shapes differ: `{"error": {message, type, code}}` (OpenAI), `{"error":

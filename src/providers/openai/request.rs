@@ -15,8 +15,8 @@ use super::{
     without::{insist, without_system, without_tools},
 };
 use crate::{
+    model::{Manners, ModelMessage, ModelRequest, ToolSpec, ToolUse},
     protocol::{Json, Opaque, Parameters},
-    providers::{Manners, ModelMessage, ModelRequest, ToolSpec, ToolUse},
     settings::{Dialect, LengthField, ThinkingField},
 };
 

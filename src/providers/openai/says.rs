@@ -1,7 +1,7 @@
 //! What a server means that refuses a request because of something in it that its model does not know. There are no codes for that:
 //! it is told from its words.
 
-use crate::providers::{ModelError, ModelErrorKind};
+use crate::model::{ModelError, ModelErrorKind};
 
 /// How servers say that a model knows no tools, without quotation marks and apostrophes and in lower case.
 const NO_TOOLS: [&str; 12] = [

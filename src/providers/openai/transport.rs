@@ -8,11 +8,11 @@ use reqwest::{Client, Request, Response, Url, header};
 
 use super::{facts::Facts, refusal};
 use crate::{
-    outgoing::client_for,
-    providers::{
+    model::{
         ModelError,
         ModelErrorKind::{Broken, Refused, Unavailable},
     },
+    outgoing::client_for,
 };
 
 /// An error's description is read for so long, and so far.

@@ -1,6 +1,6 @@
 //! Conversations for models that do not take all of it: what there is no role or field for is said in words.
 
-use crate::providers::{ModelMessage, ToolUse};
+use crate::model::{ModelMessage, ToolUse};
 
 /// Says at the end of the instructions which tools have to be used.
 pub fn insist(messages: &mut Vec<ModelMessage>, tools: &[&str]) {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{Cached, Inner, Place, UnknownModel};
 use crate::{
+    model::Endpoint,
     protocol::RunError,
     providers::{
-        Endpoint,
         naming::{Catalogue, Meaning, meaning},
         tour,
     },

@@ -3,8 +3,9 @@
 use super::Driver;
 use crate::{
     agent::Input,
+    model::{ModelEvent, Unread},
     protocol::{Opaque, PlacedOpaque},
-    providers::{ModelEvent, Unread, endpoint_of},
+    providers::endpoint_of,
 };
 
 impl Driver<'_> {

@@ -5,7 +5,7 @@
 //! turn always stay, and so does the order of all, and a call has its output behind it: what is left out is whole turns.
 
 use super::{Conversation, tokens};
-use crate::providers::ModelMessage;
+use crate::model::ModelMessage;
 
 /// Said in place of turns that are left out.
 const LEFT_OUT: &str =
@@ -114,7 +114,7 @@ mod tests {
         super::{Turn, number_calls, tests::in_order},
         *,
     };
-    use crate::{protocol::MessageId, providers::ToolUse};
+    use crate::{model::ToolUse, protocol::MessageId};
 
     const SHORT: usize = 60;
 

@@ -2,7 +2,7 @@
 //!
 //! It stands before the text as `<!-- METADATA: {…} -->`. Nobody else may say such things: what looks like it in anything else that
 //! the model reads, whoever wrote it, is spelled otherwise ([`neutral`]), and what the model itself writes so is taken out of
-//! its answer (`agent::control`).
+//! its answer (`control`).
 //!
 //! Model servers that remember the beginning of a conversation can use it only as long as it stays the same, byte for
 //! byte. So relative times are counted up to the beginning of the present hour: they change once an hour, all together, and
@@ -12,8 +12,8 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::{
-    agent::control::neutral,
     clock,
+    control::neutral,
     protocol::{AssistantMessage, Interaction, Message, MessageBody, Timestamp, ToolCall, ToolStatus},
     settings::{self, History},
 };

@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use crate::{
+    model::{ModelMessage, ToolSpec},
     protocol::{Opaque, Usage},
-    providers::{ModelMessage, ToolSpec},
 };
 
 /// How many bytes of English or code make a token.

@@ -1,8 +1,9 @@
 use super::*;
 use crate::{
     hub::Hub,
+    model::ModelMessage,
     protocol::{ConversationId, MessageId, UserId},
-    providers::{ModelMessage, ModelsConfig},
+    providers::ModelsConfig,
     storage::sqlite::Sqlite,
 };
 

@@ -24,11 +24,11 @@ use super::{
     tool::{self, Listed, ServerTool},
 };
 use crate::{
-    agent::control::neutral,
+    control::neutral,
     protocol::RunError,
     secrets::Secrets,
     settings::{McpServer, mcp::Reached},
-    tools::{AnyTool, Guidance, plain::within},
+    tools::{AnyTool, Guidance, text::within},
 };
 
 /// How long a server may take to introduce itself and to list its tools: npx may have to download it first.

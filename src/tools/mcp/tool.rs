@@ -13,10 +13,10 @@ use super::{
     server::Server,
 };
 use crate::{
-    agent::{Plan, control::neutral},
-    providers::ToolSpec,
+    control::neutral,
+    model::{Plan, ToolSpec},
     settings::mcp::Approval,
-    tools::{AnyTool, Call, Guidance, Terms, ToolError, ToolResult, plain::within},
+    tools::{AnyTool, Call, Guidance, Terms, ToolError, ToolResult, text::within},
 };
 
 /// A server's first tools, so many, are offered.

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use self::engines::Engine;
-use super::{Call, NewPayload, Tool, ToolError, ToolResult, plain, service::Service};
-use crate::{protocol::chat::WEB_SEARCH, settings};
+use super::{Call, NewPayload, Tool, ToolError, ToolResult};
+use crate::{protocol::chat::WEB_SEARCH, services::Service, settings, text};
 
 /// How many results there are without a word about it, and at most.
 const COUNT: usize = 8;
@@ -121,10 +121,10 @@ fn presentable(found: Found) -> Option<Found> {
     let url = Url::parse(found.url.trim()).ok()?;
     let is_usable = matches!(url.scheme(), "http" | "https") && url.as_str().len() <= ADDRESS;
     let url = is_usable.then(|| url.to_string())?;
-    let title = plain::line(&found.title, TITLE);
+    let title = text::line(&found.title, TITLE);
     Some(Found {
         title: if title.is_empty() { url.clone() } else { title },
-        snippet: plain::line(&found.snippet, SNIPPET),
+        snippet: text::line(&found.snippet, SNIPPET),
         url,
     })
 }

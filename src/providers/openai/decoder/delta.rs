@@ -11,8 +11,8 @@ use super::{
     Decoder,
 };
 use crate::{
+    model::{Beside, ModelEvent, Unread},
     protocol::{Json, Opaque},
-    providers::{Beside, ModelEvent, Unread},
 };
 
 /// The most pieces of one answer that are named because they can't be read.

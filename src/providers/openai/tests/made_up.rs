@@ -5,11 +5,13 @@ use std::collections::VecDeque;
 use serde_json::json;
 
 use super::decode;
-use crate::providers::{
-    FinishReason,
-    ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
-    Unread,
-    openai::decoder::{Decoder, Fault},
+use crate::{
+    model::{
+        FinishReason,
+        ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
+        Unread,
+    },
+    providers::openai::decoder::{Decoder, Fault},
 };
 
 /// The events of a made-up stream.

@@ -7,9 +7,9 @@ mod shapes;
 use std::collections::VecDeque;
 
 use super::decoder::{Decoder, Fault};
-use crate::providers::{
-    DEFAULT_MAX_FRAME,
-    ModelEvent::{self, Text, Thinking, ToolArguments},
+use crate::{
+    model::ModelEvent::{self, Text, Thinking, ToolArguments},
+    providers::DEFAULT_MAX_FRAME,
 };
 
 /// What a decoder makes of these pieces; adjacent deltas are one.

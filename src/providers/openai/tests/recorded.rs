@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::decode;
-use crate::providers::{
+use crate::model::{
     FinishReason,
     ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
     Usage,

@@ -4,13 +4,13 @@ use serde_json::json;
 
 use super::{decode, recorded::stream_in};
 use crate::{
-    protocol::{Json, Opaque, Source},
-    providers::{
+    model::{
         Beside, FinishReason,
         ModelEvent::{self, Finished, Sources, Text, TextWasThinking, Thinking, ToolArguments},
         Unread, Usage,
-        openai::decoder::Fault,
     },
+    protocol::{Json, Opaque, Source},
+    providers::openai::decoder::Fault,
 };
 
 fn text(text: &str) -> ModelEvent {

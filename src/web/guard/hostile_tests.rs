@@ -12,7 +12,7 @@ use super::{
     tests::{FakeNames, answer, serve},
     *,
 };
-use crate::tools::web::FetchError;
+use crate::web::FetchError;
 
 /// Listeners on one port of several loopback addresses. Nothing but [`Inside::connections`] accepts from them.
 struct Inside {

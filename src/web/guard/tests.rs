@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use super::*;
-use crate::tools::web::FetchError;
+use crate::web::FetchError;
 
 /// Says what names stand for, by the name and how often it was asked before.
 pub struct FakeNames<F> {

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use flate2::write::MultiGzDecoder;
 use reqwest::{Response, header};
 
-use crate::tools::web::{FetchError, bounded::Bounded};
+use crate::web::{FetchError, bounded::Bounded};
 
 /// What `Accept-Encoding` says.
 pub const ENCODINGS: &str = "gzip";

@@ -2,6 +2,10 @@
 //!
 //! <https://www.ncbi.nlm.nih.gov/books/NBK25499/>. How fast they may be asked: <https://www.ncbi.nlm.nih.gov/books/NBK25497/>.
 
+mod abstracts;
+#[cfg(test)]
+pub mod tests;
+
 use std::{
     collections::HashMap,
     fmt,
@@ -10,14 +14,15 @@ use std::{
 };
 
 use reqwest::Url;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Article, Sort, abstracts};
 use crate::{
     protocol::literature::is_pmid,
-    settings::{Pubmed, Secret},
-    tools::{Fault, ServiceError, pace::Pace, plain, service::Service},
+    services::{Fault, Service, ServiceError, pace::Pace},
+    settings::{Pubmed, Secret, Settings},
+    text,
 };
 
 /// What is between two requests: NCBI allows three a second, and ten to those who have a key. A little more than that, for what
@@ -33,7 +38,7 @@ const AUTHORS: usize = 100;
 /// The way to NCBI. There is one for the whole process, since the pace is.
 #[derive(Debug)]
 pub struct Eutils {
-    pub(super) service: Service,
+    service: Service,
     base_url: Url,
     email: Option<String>,
     key: Option<Secret>,
@@ -68,6 +73,45 @@ pub struct Hits {
     pub ids: Vec<String>,
 }
 
+/// How long a query may be, in bytes.
+pub const LONGEST_QUERY: usize = 2000;
+
+/// The order of what a search finds.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sort {
+    #[default]
+    Relevance,
+    Date,
+}
+
+/// An article in PubMed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Article {
+    pub pmid: String,
+    pub title: String,
+    pub authors: Vec<String>,
+    pub journal: String,
+    pub date: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doi: Option<String>,
+    #[serde(rename = "abstract", skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+}
+
+/// The way to PubMed, or why it is not asked. There is one, since it may be asked only so often.
+///
+/// # Errors
+///
+/// If it is switched off, or can't be asked.
+pub fn connect(settings: &Settings) -> Result<Arc<Eutils>, NoPubmed> {
+    if !settings.tools.pubmed.enabled {
+        return Err(NoPubmed::SwitchedOff);
+    }
+    let pubmed = Eutils::new(&settings.tools.pubmed).ok_or(NoPubmed::NoCertificates)?;
+    Ok(Arc::new(pubmed))
+}
+
 impl Eutils {
     /// Nothing if it can't be used: the log tells why.
     pub fn new(settings: &Pubmed) -> Option<Self> {
@@ -87,6 +131,13 @@ impl Eutils {
             key,
             listener: OnceLock::new(),
         })
+    }
+
+    /// Limits the wait for an answer and retries at once. For tests.
+    #[cfg(test)]
+    pub fn hurried(mut self, patience: Duration) -> Self {
+        self.service = self.service.hurried(patience);
+        self
     }
 
     /// Tells a listener of what is read from now on. There is one.
@@ -122,7 +173,7 @@ impl Eutils {
         let answer: Searched = self.service.ask_json(self.service.http().get(url)).await?;
         let found = answer.esearchresult;
         if let Some(error) = found.error {
-            let error = plain::line(&error, LINE);
+            let error = text::line(&error, LINE);
             return Err(self.service.error(Fault::NotUnderstood(error)));
         }
         Ok(Hits {
@@ -232,11 +283,11 @@ fn article(pmid: &str, summary: Summary) -> Article {
     let title = html_escape::decode_html_entities(&summary.title);
     Article {
         pmid: pmid.into(),
-        title: plain::line(&title, LINE),
-        authors: authors.map(|author| plain::line(&author.name, SHORT)).collect(),
-        journal: plain::line(journal, SHORT),
-        date: plain::line(&summary.pubdate, SHORT),
-        doi: doi.map(|doi| plain::line(&doi.value, SHORT)),
+        title: text::line(&title, LINE),
+        authors: authors.map(|author| text::line(&author.name, SHORT)).collect(),
+        journal: text::line(journal, SHORT),
+        date: text::line(&summary.pubdate, SHORT),
+        doi: doi.map(|doi| text::line(&doi.value, SHORT)),
         summary: None,
     }
 }

@@ -9,7 +9,7 @@ use quick_xml::{
     events::{BytesStart, Event},
 };
 
-use crate::tools::plain;
+use crate::text;
 
 /// How much of an abstract is kept, in characters.
 const LONGEST: usize = 10_000;
@@ -83,16 +83,16 @@ impl Article {
         match (tag, self.target.take()) {
             ("PMID", Some(Target::Pmid(pmid))) => self.pmid = Some(pmid.trim().to_owned()),
             ("AbstractText", Some(Target::Section { label, text })) => {
-                let text = plain::line(&text, LONGEST);
+                let text = text::line(&text, LONGEST);
                 self.sections.push(if label.is_empty() {
                     text
                 } else {
-                    format!("{}: {text}", plain::line(&label, 100))
+                    format!("{}: {text}", text::line(&label, 100))
                 });
             }
             ("Abstract", _) => self.in_abstract = false,
             ("PubmedArticle" | "PubmedBookArticle", _) => {
-                let text = plain::shortened(std::mem::take(&mut self.sections).join("\n"), LONGEST);
+                let text = text::shortened(std::mem::take(&mut self.sections).join("\n"), LONGEST);
                 return self.pmid.take().zip((!text.is_empty()).then_some(text));
             }
             // The end of what is emphasised in a text.

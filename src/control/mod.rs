@@ -28,7 +28,7 @@ use serde_json::Value;
 
 use crate::protocol::{Source, SuggestedAction, SuggestedValue};
 
-pub(in crate::agent) use self::read::bounded;
+pub use self::read::bounded;
 pub use self::{filter::ControlFilter, neutral::neutral};
 
 mod body;

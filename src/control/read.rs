@@ -69,7 +69,7 @@ pub(super) fn metadata(json: Value) -> Option<Option<Vec<Source>>> {
 }
 
 /// The sources that can be shown, with the numbers that they have.
-pub(in crate::agent) fn bounded(mut sources: Vec<Source>) -> Vec<Source> {
+pub fn bounded(mut sources: Vec<Source>) -> Vec<Source> {
     sources.retain(|source| {
         fits(&source.url, MAX_URL)
             && source.url.len() <= MAX_URL

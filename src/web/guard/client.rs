@@ -12,7 +12,7 @@ use super::{
 use crate::{
     outgoing::install_tls,
     settings::{AllowedHosts, BadHost},
-    tools::web::{FetchError, error::quote},
+    web::{FetchError, error::quote},
 };
 
 const USER_AGENT: &str = concat!("Parlor/", env!("CARGO_PKG_VERSION"));

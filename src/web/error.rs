@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::tools::plain::shortened;
+use crate::text::shortened;
 
 /// What can go wrong. Its words quote no more of an address or an answer than a line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,26 +1,27 @@
 //! Searches PubMed, the database of biomedical articles, and says how far it is.
 
-mod abstracts;
-mod eutils;
 #[cfg(test)]
 mod tests;
 
 use std::{fmt::Write, sync::Arc};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub use self::eutils::{Eutils, Listener, NoPubmed};
-use super::{Call, NewPayload, ServiceError, Tool, ToolError, ToolResult, plain};
-use crate::protocol::{Fraction, Json};
+use super::{Call, NewPayload, Tool, ToolError, ToolResult};
+use crate::{
+    protocol::{Fraction, Json},
+    services::{
+        ServiceError,
+        pubmed::{Article, Eutils, LONGEST_QUERY, Sort},
+    },
+    text,
+};
 
 /// How many articles there are without a word about it, and at most.
 const COUNT: usize = 10;
 const MOST: usize = 50;
-
-/// How long a query may be, in bytes.
-pub const LONGEST_QUERY: usize = 2000;
 
 /// How many abstracts are read at a time.
 const AT_ONCE: usize = 5;
@@ -41,28 +42,6 @@ pub struct Input {
     count: Option<usize>,
     /// Which come first: the best matches (without it) or the newest.
     sort: Option<Sort>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Sort {
-    #[default]
-    Relevance,
-    Date,
-}
-
-/// An article in PubMed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Article {
-    pub pmid: String,
-    pub title: String,
-    pub authors: Vec<String>,
-    pub journal: String,
-    pub date: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub doi: Option<String>,
-    #[serde(rename = "abstract", skip_serializing_if = "Option::is_none")]
-    pub summary: Option<String>,
 }
 
 impl SearchPubmed {
@@ -172,35 +151,32 @@ fn for_model(query: &str, total: u64, articles: &[Article], problem: Option<Serv
     }
     for (index, article) in articles.iter().enumerate() {
         // Writing to a string does not fail.
-        let _ = write!(text, "\n{}. {}", index + 1, article.in_one_line());
+        let _ = write!(text, "\n{}. {}", index + 1, in_one_line(article));
         if let Some(summary) = &article.summary {
-            let _ = write!(text, "\n   {}", plain::shortened(summary.clone(), longest));
+            let _ = write!(text, "\n   {}", text::shortened(summary.clone(), longest));
         }
     }
     text
 }
 
-impl Article {
-    fn in_one_line(&self) -> String {
-        let authors = match &self.authors[..] {
-            [] => String::new(),
-            few if few.len() <= 3 => format!("{}. ", few.join(", ")),
-            [first, ..] => format!("{first} et al. "),
-        };
-        let doi = self
-            .doi
-            .as_ref()
-            .map_or(String::new(), |doi| format!(" DOI {doi}."));
-        let Self {
-            pmid,
-            title,
-            journal,
-            date,
-            ..
-        } = self;
-        // With its address, so that it can be named as a source.
-        format!(
-            "{title} {authors}{journal}, {date}. PMID {pmid}.{doi} https://pubmed.ncbi.nlm.nih.gov/{pmid}/"
-        )
-    }
+/// An article in one line, with its address, so that it can be named as a source.
+fn in_one_line(article: &Article) -> String {
+    let authors = match &article.authors[..] {
+        [] => String::new(),
+        few if few.len() <= 3 => format!("{}. ", few.join(", ")),
+        [first, ..] => format!("{first} et al. "),
+    };
+    let doi = article
+        .doi
+        .as_ref()
+        .map_or(String::new(), |doi| format!(" DOI {doi}."));
+    let Article {
+        pmid,
+        title,
+        journal,
+        date,
+        ..
+    } = article;
+    // With its address, so that it can be named as a source.
+    format!("{title} {authors}{journal}, {date}. PMID {pmid}.{doi} https://pubmed.ncbi.nlm.nih.gov/{pmid}/")
 }

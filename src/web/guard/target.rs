@@ -6,7 +6,7 @@ use reqwest::Url;
 
 use super::address;
 use crate::settings::AllowedHosts;
-use crate::tools::web::{FetchError, error::quote};
+use crate::web::{FetchError, error::quote};
 
 /// The ports that browsers refuse (the Fetch standard's "bad ports"): other protocols live there, whose servers might
 /// take a request for something else.

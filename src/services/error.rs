@@ -5,8 +5,6 @@ use std::{fmt, time::Duration};
 
 use reqwest::StatusCode;
 
-use super::ToolError;
-
 /// What went wrong with which service. Shown, it is what happened, in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceError {
@@ -68,7 +66,7 @@ impl std::error::Error for ServiceError {}
 
 impl Fault {
     /// What a model can do about it.
-    fn advice(&self) -> String {
+    pub fn advice(&self) -> String {
         match self {
             Self::Unreachable => "Do without it.".into(),
             Self::TooLate(_) | Self::Ill(_) => "Do without it, or try again later.".into(),
@@ -86,11 +84,5 @@ impl Fault {
             Self::Unreadable => "Try once more, or do without it.".into(),
             Self::NotUnderstood(_) => "Write the query in another way.".into(),
         }
-    }
-}
-
-impl From<ServiceError> for ToolError {
-    fn from(error: ServiceError) -> Self {
-        Self(format!("{error} {}", error.fault.advice()))
     }
 }

@@ -4,7 +4,8 @@ use reqwest::Url;
 use serde_json::{Value, json};
 use upstream::{Page, Upstream};
 
-use super::{Fault, ServiceError, ToolError, service::Service};
+use super::{Fault, Service, ServiceError};
+use crate::tools::ToolError;
 
 /// What a service is for which nobody waits long.
 fn service(url: &str) -> (Service, Url) {

@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use tokio::time::{sleep, timeout};
 
 use super::{
+    error::{Fault, ServiceError},
     pace::{Crowded, Pace},
-    service_error::{Fault, ServiceError},
 };
 use crate::outgoing::{client_for, retry_after};
 

@@ -1,0 +1,56 @@
+use std::collections::HashMap;
+
+use fuzzing::properties;
+use proptest::prelude::*;
+
+use super::abstracts;
+
+/// As PubMed writes them: sections, emphasis, entities, and articles that are cited.
+pub const XML: &str = r#"<?xml version="1.0" ?>
+<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle//EN" "https://dtd.nlm.nih.gov/x.dtd">
+<PubmedArticleSet>
+<PubmedArticle><MedlineCitation Status="MEDLINE"><PMID Version="1">11</PMID><Article><ArticleTitle>Study</ArticleTitle>
+<Abstract><AbstractText Label="BACKGROUND" NlmCategory="BACKGROUND">Water is <i>wet</i> (p &lt; 0.05).</AbstractText>
+<AbstractText Label="RESULTS &amp; MORE">It&#x2019;s H<sub>2</sub>O.</AbstractText>
+<CopyrightInformation>Not this.</CopyrightInformation></Abstract></Article>
+<CommentsCorrectionsList><CommentsCorrections><PMID>99</PMID></CommentsCorrections></CommentsCorrectionsList>
+<OtherAbstract><AbstractText>Nor this.</AbstractText></OtherAbstract></MedlineCitation></PubmedArticle>
+<PubmedArticle><MedlineCitation><PMID>12</PMID><Article><ArticleTitle>None</ArticleTitle></Article></MedlineCitation></PubmedArticle>
+<PubmedBookArticle><BookDocument><PMID>13</PMID><Abstract><AbstractText><![CDATA[A <book>.]]></AbstractText></Abstract></BookDocument></PubmedBookArticle>
+</PubmedArticleSet>"#;
+
+#[test]
+fn abstracts_are_read_by_their_articles() {
+    let expected = HashMap::from([
+        (
+            "11".to_owned(),
+            "BACKGROUND: Water is wet (p < 0.05).\nRESULTS & MORE: It’s H2O.".to_owned(),
+        ),
+        ("13".to_owned(), "A <book>.".to_owned()),
+    ]);
+    assert_eq!(abstracts::read(XML).unwrap(), expected);
+}
+
+#[test]
+fn entities_of_its_own_come_to_nothing() {
+    let laughs = r#"<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>
+        <PubmedArticle><PMID>1</PMID><Abstract><AbstractText>So: &b;&f;&nbsp;.</AbstractText></Abstract></PubmedArticle>"#;
+    assert_eq!(abstracts::read(laughs).unwrap()["1"], "So: .");
+}
+
+properties! {
+    256;
+
+    #[test]
+    fn whatever_comes_as_xml_is_read_or_refused(
+        tokens in prop::collection::vec(
+            prop::sample::select(vec![
+                "<PubmedArticle>", "</PubmedArticle>", "<PMID>", "</PMID>", "1", "<Abstract>", "</Abstract>", "<AbstractText>",
+                "<AbstractText Label='&#0;'>", "</AbstractText>", "&amp;", "&#xD800;", "&", "<", "]]>", "<![CDATA[", "<!--", "ä", "<?",
+            ]),
+            0..30,
+        )
+    ) {
+        let _ = abstracts::read(&tokens.concat());
+    }
+}
