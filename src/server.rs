@@ -20,7 +20,7 @@ use crate::{
     providers::{EndpointConfig, Models, ModelsConfig},
     runs::Runs,
     secrets::Secrets,
-    services::pubmed::{self, Eutils},
+    services::pubmed::{self, PubmedClient},
     settings::{self, Settings},
     storage::{Storage, StorageError, sqlite::Sqlite},
     tools::{self, Registry, mcp},
@@ -60,7 +60,7 @@ impl Server {
     /// As [`open`](Self::open).
     pub async fn open_with(
         settings: Settings,
-        tools: impl FnOnce(&Settings, Arc<dyn Storage>, Journal, Option<Arc<Eutils>>) -> Registry,
+        tools: impl FnOnce(&Settings, Arc<dyn Storage>, Journal, Option<Arc<PubmedClient>>) -> Registry,
     ) -> Result<Self, StorageError> {
         let database = Sqlite::open(&settings.server.data).await?;
         let notices = Notices::default();

@@ -3,7 +3,7 @@
 
 use super::{Agent, Effect, Phase, control::neutral};
 use crate::{
-    model::{Done, Made, Plan},
+    model::{Done, Made, ToolPlan},
     protocol::{
         AskedCall, EventBody, Json, Opaque, Part, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus,
         transcript::apply_to_run,
@@ -214,7 +214,7 @@ impl Agent {
     }
 
     /// Has a call begin, which is in its place or will be with this.
-    fn begin(&mut self, mut call: AskedCall, plan: Plan, at: Timestamp, effects: &mut Vec<Effect>) {
+    fn begin(&mut self, mut call: AskedCall, plan: ToolPlan, at: Timestamp, effects: &mut Vec<Effect>) {
         (call.label, call.detail) = (plan.label, plan.detail);
         let run = Effect::Run {
             index: call.index,
@@ -229,7 +229,7 @@ impl Agent {
     }
 
     /// Asks a person whether a call may begin.
-    fn request(&mut self, mut call: AskedCall, plan: Plan, effects: &mut Vec<Effect>) {
+    fn request(&mut self, mut call: AskedCall, plan: ToolPlan, effects: &mut Vec<Effect>) {
         (call.label, call.detail) = (plan.label, plan.detail);
         effects.push(self.log(EventBody::ApprovalRequested(call)));
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{tests::terms, *};
 use crate::{
-    model::Plan,
+    model::ToolPlan,
     pages::actions::EVERYWHERE,
     protocol::{Json, Node, RunStatus, ToolCall, ToolStatus},
 };
@@ -17,7 +17,7 @@ use serde_json::Value;
 struct NoTools;
 
 impl Toolbox for NoTools {
-    fn plan(&self, tool: &str, _: &str) -> Result<Plan, String> {
+    fn plan(&self, tool: &str, _: &str) -> Result<ToolPlan, String> {
         Err(format!("There is no tool {tool}."))
     }
 }

@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use super::{control::Marker, ends::error, *};
 use crate::{
-    model::{Beside, Plan, Unread},
+    model::{Beside, ToolPlan, Unread},
     protocol::{Json, Node},
 };
 
@@ -13,7 +13,7 @@ const NOON: Timestamp = Timestamp(1_795_262_400_000);
 struct NoTools;
 
 impl Toolbox for NoTools {
-    fn plan(&self, tool: &str, _: &str) -> Result<Plan, String> {
+    fn plan(&self, tool: &str, _: &str) -> Result<ToolPlan, String> {
         Err(format!("There is no tool {tool}."))
     }
 }

@@ -31,7 +31,7 @@ use crate::{
     },
     services::{
         Fault, ServiceError,
-        pubmed::{self, Eutils, LONGEST_QUERY, NoPubmed},
+        pubmed::{self, LONGEST_QUERY, PubmedClient, PubmedUnavailable},
     },
     settings,
     storage::{Change, Storage, StorageError},
@@ -53,7 +53,7 @@ pub enum LiteratureError {
     #[error("The stream with this id is called “{0}”. Nothing was changed.")]
     OtherStream(String),
     #[error(transparent)]
-    Off(#[from] NoPubmed),
+    Off(#[from] PubmedUnavailable),
     #[error("A query has 1 to {LONGEST_QUERY} bytes.")]
     Query,
     #[error("{what} is too long: it may have {limit} bytes (setting literature.text_bytes).")]
@@ -101,7 +101,7 @@ fn next(fault: &Fault) -> Cow<'static, str> {
 pub struct Literature(Arc<Inner>);
 
 struct Inner {
-    pubmed: Result<Arc<Eutils>, NoPubmed>,
+    pubmed: Result<Arc<PubmedClient>, PubmedUnavailable>,
     storage: Arc<dyn Storage>,
     journal: Journal,
     settings: settings::Literature,
@@ -110,7 +110,7 @@ struct Inner {
 
 impl Literature {
     pub fn new(
-        pubmed: Result<Arc<Eutils>, NoPubmed>,
+        pubmed: Result<Arc<PubmedClient>, PubmedUnavailable>,
         storage: Arc<dyn Storage>,
         journal: Journal,
         settings: &settings::Literature,

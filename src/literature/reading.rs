@@ -12,7 +12,7 @@ use crate::{
     },
     services::{
         Fault, ServiceError,
-        pubmed::{self, Eutils},
+        pubmed::{self, PubmedClient},
     },
     storage::StorageError,
 };
@@ -143,7 +143,7 @@ impl Literature {
         Ok(summary)
     }
 
-    pub(super) fn pubmed(&self) -> Result<&Eutils, LiteratureError> {
+    pub(super) fn pubmed(&self) -> Result<&PubmedClient, LiteratureError> {
         self.0.pubmed.as_deref().map_err(|why| (*why).into())
     }
 

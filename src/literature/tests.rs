@@ -24,7 +24,7 @@ async fn literature(abstracts: Page) -> (TempDir, Upstream, Sqlite, Literature) 
     let summaries = json!({ "result": { "uids": ["11"], "11": article } });
     upstream.page("/eutils/esummary.fcgi", Page::json(&summaries));
     upstream.page("/eutils/efetch.fcgi", abstracts);
-    let pubmed = Eutils::new(&settings::Pubmed {
+    let pubmed = PubmedClient::new(&settings::Pubmed {
         base_url: upstream.url_of("/eutils/"),
         ..Default::default()
     });
@@ -32,7 +32,7 @@ async fn literature(abstracts: Page) -> (TempDir, Upstream, Sqlite, Literature) 
     let storage: Arc<dyn Storage> = Arc::new(sqlite.clone());
     let (journal, _running) = Journal::start(storage.clone(), Arc::new(Hub::default()));
     let settings = settings::Literature::default();
-    let pubmed = pubmed.map(Arc::new).ok_or(NoPubmed::NoCertificates);
+    let pubmed = pubmed.map(Arc::new).ok_or(PubmedUnavailable::NoCertificates);
     let literature = Literature::new(pubmed, storage, journal, &settings);
     (folder, upstream, sqlite, literature)
 }

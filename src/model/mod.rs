@@ -12,6 +12,6 @@ pub use self::{
     error::{ModelError, ModelErrorKind},
     event::{Beside, Cost, ModelEvent, Unread, Usage},
     request::{ModelMessage, ModelRequest},
-    tool::{Done, Made, Plan, ToolSpec, ToolUse, Toolbox},
+    tool::{Done, Made, ToolPlan, ToolSpec, ToolUse, Toolbox},
 };
 pub use crate::protocol::FinishReason;

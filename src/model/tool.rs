@@ -31,12 +31,12 @@ pub trait Toolbox: fmt::Debug + Send + Sync {
     /// # Errors
     ///
     /// If there is no such tool or the arguments do not fit: what the model is told.
-    fn plan(&self, tool: &str, arguments: &str) -> Result<Plan, String>;
+    fn plan(&self, tool: &str, arguments: &str) -> Result<ToolPlan, String>;
 }
 
 /// What a tool call would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct ToolPlan {
     /// What the tool is doing, for the person: "Searching the web".
     pub label: String,
     /// What it does that with: the query, the address.

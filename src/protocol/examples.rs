@@ -188,7 +188,7 @@ pub fn progress() -> ToolProgress {
     ToolProgress {
         stage: "searching".into(),
         message: "Found 15 articles".into(),
-        progress: Some(Fraction::of(1, 3)),
+        progress: Some(Fraction::of_total(1, 3)),
         data: Some(Json::or_string("[1.5]")),
     }
 }

@@ -164,7 +164,7 @@ pub struct Fraction(u16);
 
 impl Fraction {
     /// `done` of `all`, at most all of it; nothing of nothing is all.
-    pub fn of(done: u64, all: u64) -> Self {
+    pub fn of_total(done: u64, all: u64) -> Self {
         match (done.min(all) * 1000).checked_div(all) {
             // At most 1000.
             Some(thousandths) => Self(thousandths as u16),
@@ -230,9 +230,9 @@ mod tests {
 
     #[test]
     fn a_fraction_is_never_more_than_all() {
-        assert_eq!(Fraction::of(1, 3).percent(), 33);
-        assert_eq!(Fraction::of(4, 3).percent(), 100);
-        assert_eq!(Fraction::of(0, 0).percent(), 100);
+        assert_eq!(Fraction::of_total(1, 3).percent(), 33);
+        assert_eq!(Fraction::of_total(4, 3).percent(), 100);
+        assert_eq!(Fraction::of_total(0, 0).percent(), 100);
         assert_eq!(Fraction::nearest(f64::NAN), Fraction(0));
         assert_eq!(Fraction::nearest(f64::INFINITY), Fraction(1000));
         assert_eq!(Fraction::nearest(0.2549), Fraction(255));

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    model::{Plan, Toolbox},
+    model::{ToolPlan, Toolbox},
     tools::Offer,
 };
 
@@ -40,7 +40,7 @@ impl Allowed {
 }
 
 impl Toolbox for Allowed {
-    fn plan(&self, tool: &str, arguments: &str) -> Result<Plan, String> {
+    fn plan(&self, tool: &str, arguments: &str) -> Result<ToolPlan, String> {
         let mut plan = self.offer.plan(tool, arguments)?;
         let always = self.always.lock().unwrap_or_else(PoisonError::into_inner);
         plan.needs_approval &= !always.contains(tool);

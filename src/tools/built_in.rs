@@ -11,14 +11,14 @@ use super::{
     search_pubmed::SearchPubmed,
     web_search::WebSearch,
 };
-use crate::{journal::Journal, services::pubmed::Eutils, settings::Settings, storage::Storage};
+use crate::{journal::Journal, services::pubmed::PubmedClient, settings::Settings, storage::Storage};
 
 /// All that can be used: what lacks a setting is left out, and what the settings disable.
 pub fn built_in(
     settings: &Settings,
     storage: Arc<dyn Storage>,
     journal: Journal,
-    pubmed: Option<Arc<Eutils>>,
+    pubmed: Option<Arc<PubmedClient>>,
 ) -> Registry {
     let tools = &settings.tools;
     let web_search = tools.web_search.as_ref().and_then(WebSearch::new);

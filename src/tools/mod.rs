@@ -34,7 +34,7 @@ pub use self::{
     registry::{Offer, Registry, ToolSource},
 };
 use crate::{
-    model::{Plan, ToolSpec},
+    model::{ToolPlan, ToolSpec},
     protocol::{ConversationId, Fraction, Json, MessageId, ToolProgress, UserId},
     services::ServiceError,
     text,
@@ -104,7 +104,7 @@ pub trait AnyTool: Send + Sync {
     /// # Errors
     ///
     /// If they do not fit: what the model is told.
-    fn plan(&self, arguments: &str) -> Result<Plan, String>;
+    fn plan(&self, arguments: &str) -> Result<ToolPlan, String>;
 
     async fn run(&self, arguments: &str, call: Call) -> Result<ToolResult, ToolError>;
 }
@@ -278,9 +278,9 @@ impl<T: Tool> AnyTool for Typed<T> {
         T::FINDS_SOURCES
     }
 
-    fn plan(&self, arguments: &str) -> Result<Plan, String> {
+    fn plan(&self, arguments: &str) -> Result<ToolPlan, String> {
         let input = Self::input(arguments)?;
-        Ok(Plan {
+        Ok(ToolPlan {
             label: T::LABEL.into(),
             detail: self.tool.detail(&input).map(|detail| text::line(&detail, DETAIL)),
             needs_approval: T::NEEDS_APPROVAL,

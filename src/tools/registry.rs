@@ -6,7 +6,7 @@ use futures::future::{BoxFuture, join_all};
 
 use super::{AnyTool, Guidance, Tool, Typed};
 use crate::{
-    model::{Plan, ToolSpec, Toolbox},
+    model::{ToolPlan, ToolSpec, Toolbox},
     protocol::RunError,
 };
 
@@ -161,7 +161,7 @@ impl fmt::Debug for Offer {
 }
 
 impl Toolbox for Offer {
-    fn plan(&self, tool: &str, arguments: &str) -> Result<Plan, String> {
+    fn plan(&self, tool: &str, arguments: &str) -> Result<ToolPlan, String> {
         match self.get(tool) {
             Some(tool) => tool.plan(arguments),
             None => {

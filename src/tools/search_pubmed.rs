@@ -14,7 +14,7 @@ use crate::{
     protocol::{Fraction, Json},
     services::{
         ServiceError,
-        pubmed::{Article, Eutils, LONGEST_QUERY, Sort},
+        pubmed::{Article, LONGEST_QUERY, PubmedClient, Sort},
     },
     text,
 };
@@ -31,7 +31,7 @@ const ABSTRACT: usize = 1500;
 const ABSTRACTS: usize = 24_000;
 
 pub struct SearchPubmed {
-    eutils: Arc<Eutils>,
+    eutils: Arc<PubmedClient>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -46,7 +46,7 @@ pub struct Input {
 
 impl SearchPubmed {
     /// Asks this way, which others go as well.
-    pub fn by(eutils: Arc<Eutils>) -> Self {
+    pub fn by(eutils: Arc<PubmedClient>) -> Self {
         Self { eutils }
     }
 }
@@ -75,7 +75,7 @@ impl Tool for SearchPubmed {
             )));
         }
         let count = input.count.unwrap_or(COUNT).clamp(1, MOST);
-        let nothing_yet = Fraction::of(0, 1);
+        let nothing_yet = Fraction::of_total(0, 1);
         call.progress
             .say("searching", "Searching PubMed", Some(nothing_yet));
         let found = self
@@ -111,7 +111,7 @@ impl SearchPubmed {
         let mut read = 0;
         for some in articles.chunks_mut(AT_ONCE) {
             let message = format!("Reading {} of {all}…", read + some.len());
-            let progress = Fraction::of(read as u64, all as u64);
+            let progress = Fraction::of_total(read as u64, all as u64);
             let data = json!({ "read": read, "listed": all });
             say(call, "reading", message, progress, &data);
             let ids: Vec<&str> = some.iter().map(|article| article.pmid.as_str()).collect();

@@ -7,7 +7,7 @@ use super::*;
 struct AllowsForGood(std::sync::atomic::AtomicBool);
 
 impl Toolbox for AllowsForGood {
-    fn plan(&self, tool: &str, arguments: &str) -> Result<Plan, String> {
+    fn plan(&self, tool: &str, arguments: &str) -> Result<ToolPlan, String> {
         let mut plan = Tools.plan(tool, arguments)?;
         plan.needs_approval &= !self.0.load(std::sync::atomic::Ordering::SeqCst);
         Ok(plan)

@@ -9,7 +9,7 @@ use super::{
     *,
 };
 use crate::{
-    model::{Beside, Done, Made, Plan, Toolbox},
+    model::{Beside, Done, Made, ToolPlan, Toolbox},
     protocol::{Json, ToolCall, ToolStatus},
 };
 
@@ -20,12 +20,12 @@ const NOON: Timestamp = Timestamp(1_795_262_400_000);
 struct Tools;
 
 impl Toolbox for Tools {
-    fn plan(&self, tool: &str, arguments: &str) -> Result<Plan, String> {
+    fn plan(&self, tool: &str, arguments: &str) -> Result<ToolPlan, String> {
         if arguments == "{" {
             return Err("The arguments are not JSON.".into());
         }
         match tool {
-            "look" | "ask" | "again" => Ok(Plan {
+            "look" | "ask" | "again" => Ok(ToolPlan {
                 label: format!("Doing {tool}"),
                 detail: Some(arguments.into()),
                 needs_approval: tool == "ask",

@@ -13,7 +13,7 @@ fn anything() -> impl Strategy<Value = Input> {
     let progress = crate::protocol::ToolProgress {
         stage: String::new(),
         message: String::new(),
-        progress: Some(Fraction::of(1, 2)),
+        progress: Some(Fraction::of_total(1, 2)),
         data: None,
     };
     let reasons = [

@@ -37,7 +37,7 @@ const AUTHORS: usize = 100;
 
 /// The way to NCBI. There is one for the whole process, since the pace is.
 #[derive(Debug)]
-pub struct Eutils {
+pub struct PubmedClient {
     service: Service,
     base_url: Url,
     email: Option<String>,
@@ -55,7 +55,7 @@ pub trait Listener: fmt::Debug + Send + Sync {
 
 /// Why PubMed is not asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoPubmed {
+pub enum PubmedUnavailable {
     #[error("PubMed is switched off on this server (setting tools.pubmed.enabled).")]
     SwitchedOff,
     #[error(
@@ -104,15 +104,15 @@ pub struct Article {
 /// # Errors
 ///
 /// If it is switched off, or can't be asked.
-pub fn connect(settings: &Settings) -> Result<Arc<Eutils>, NoPubmed> {
+pub fn connect(settings: &Settings) -> Result<Arc<PubmedClient>, PubmedUnavailable> {
     if !settings.tools.pubmed.enabled {
-        return Err(NoPubmed::SwitchedOff);
+        return Err(PubmedUnavailable::SwitchedOff);
     }
-    let pubmed = Eutils::new(&settings.tools.pubmed).ok_or(NoPubmed::NoCertificates)?;
+    let pubmed = PubmedClient::new(&settings.tools.pubmed).ok_or(PubmedUnavailable::NoCertificates)?;
     Ok(Arc::new(pubmed))
 }
 
-impl Eutils {
+impl PubmedClient {
     /// Nothing if it can't be used: the log tells why.
     pub fn new(settings: &Pubmed) -> Option<Self> {
         // The settings have been checked.

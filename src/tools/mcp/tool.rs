@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     control::neutral,
-    model::{Plan, ToolSpec},
+    model::{ToolPlan, ToolSpec},
     settings::mcp::Approval,
     tools::{AnyTool, Call, Guidance, Terms, ToolError, ToolResult, text::within},
 };
@@ -217,11 +217,11 @@ impl AnyTool for ServerTool {
         self.server.guidance()
     }
 
-    fn plan(&self, arguments: &str) -> Result<Plan, String> {
+    fn plan(&self, arguments: &str) -> Result<ToolPlan, String> {
         let arguments = object(arguments)?;
         let needed = self.tool.needs.iter().filter_map(|name| arguments.get(name));
         let mut texts = needed.chain(arguments.values()).filter_map(Value::as_str);
-        Ok(Plan {
+        Ok(ToolPlan {
             label: format!("Calling {}", self.tool.title),
             detail: texts.next().map(|text| one_line(text, DETAIL)),
             needs_approval: self.tool.needs_approval,

@@ -36,7 +36,7 @@ async fn pubmed(ids: &[&str], abstracts: Page) -> (Upstream, SearchPubmed) {
         api_key: Some(Secret("the-key".into())),
         ..Default::default()
     };
-    let eutils = Eutils::new(&settings)
+    let eutils = PubmedClient::new(&settings)
         .expect("it can be used")
         .hurried(Duration::from_secs(20));
     let search = SearchPubmed::by(Arc::new(eutils));

@@ -110,7 +110,7 @@ fn call(texts: &Texts, index: usize, status: ToolStatus) -> Part {
         progress: Some(ToolProgress {
             stage: other.clone(),
             message: other.clone(),
-            progress: Some(Fraction::of(1, 3)),
+            progress: Some(Fraction::of_total(1, 3)),
             data: Some(Json::or_string(&texts.input)),
         }),
         output: Some(texts.output.clone()),

@@ -263,7 +263,7 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                         progress: ToolProgress {
                             stage: text.clone(),
                             message: text.clone(),
-                            progress: Some(Fraction::of(1, 3)),
+                            progress: Some(Fraction::of_total(1, 3)),
                             data: None,
                         },
                     },

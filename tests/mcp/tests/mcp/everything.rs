@@ -121,7 +121,7 @@ async fn a_long_call_says_how_far_it_is() {
         .map(|step| ToolProgress {
             stage: "running".into(),
             message: format!("{step} of 4"),
-            progress: Some(Fraction::of(step, 4)),
+            progress: Some(Fraction::of_total(step, 4)),
             data: None,
         })
         .collect();
