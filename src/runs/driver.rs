@@ -126,7 +126,7 @@ struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// Nothing if the run's conversation was deleted a moment after the start: then there is nothing left to answer or to end.
+    /// Nothing if the run was ended before it came to its turn.
     ///
     /// # Errors
     ///
@@ -144,9 +144,9 @@ impl<'a> Driver<'a> {
             terms,
         }) = runs.insist("what a run begins with", read).await?
         else {
-            return Ok(None);
+            // Deleted with its conversation, if not damaged: then there is nothing to end.
+            return Err(Unread::Damaged);
         };
-        // It was stopped before it came to its turn.
         if answer.status != RunStatus::Running {
             return Ok(None);
         }
