@@ -99,7 +99,7 @@ pub enum Change {
         events: Vec<EventBody>,
         message: AssistantMessage,
     },
-    /// The end of a run that can't be ended otherwise: its last events, its status, and its message if that can be stored.
+    /// The end of a run that can't be ended otherwise: its status, with its last events and its message if those can be stored.
     GiveUp {
         run: RunKey,
         events: Vec<EventBody>,
