@@ -8,7 +8,10 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use self::{
-    row::{id, json, json_rows, optional_id, optional_text, position, text, undamaged_rows},
+    row::{
+        id, json, json_rows, number, optional_id, optional_position, optional_text, position, text,
+        undamaged_rows,
+    },
     writer::Writer,
 };
 use super::{

@@ -4,6 +4,7 @@ use super::*;
 use crate::protocol::{Event, MessageBody, RunStatus, ToolStatus};
 
 mod beside;
+mod numbers;
 
 /// What stands where JSON should be.
 const DAMAGED: &[&str] = &[
