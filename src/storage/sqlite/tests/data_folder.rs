@@ -62,6 +62,34 @@ async fn the_check_finds_zeroed_pages() {
 }
 
 #[tokio::test]
+async fn the_check_looks_at_every_table_and_index() {
+    let folder = closed().await;
+    let file = folder.path().join(FILE_NAME);
+    let options = SqliteConnectOptions::new().filename(&file);
+    let sound = fs::read(&file).unwrap();
+    let mut connection = options.connect().await.unwrap();
+    let pages: Vec<(String, i64)> =
+        sqlx::query_as("SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0")
+            .fetch_all(&mut connection)
+            .await
+            .unwrap();
+    let size: i64 = sqlx::query_scalar("PRAGMA page_size")
+        .fetch_one(&mut connection)
+        .await
+        .unwrap();
+    connection.close().await.unwrap();
+    let size = usize::try_from(size).unwrap();
+    for (name, page) in pages {
+        let mut damaged = sound.clone();
+        let at = (usize::try_from(page).unwrap() - 1) * size;
+        damaged[at..at + size].fill(0);
+        fs::write(&file, damaged).unwrap();
+        let found = check::check(&options, CancellationToken::new()).await.unwrap();
+        assert_ne!(found, [""; 0], "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_database_without_its_tail_does_not_open() {
     let folder = closed().await;
     let file = folder.path().join(FILE_NAME);
