@@ -5,17 +5,17 @@ use std::collections::BTreeSet;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use reqwest::Url;
 
-use super::SHORTEST_USER;
+use super::MIN_USER;
 use crate::settings::mcp::{McpServer, Reached};
 
-/// What is shorter stands in too many texts that have nothing to do with it.
-const SHORTEST: usize = 4;
+/// A shorter text stands in too many texts that have nothing to do with it.
+const MIN_SECRET: usize = 4;
 
 /// The value of something with the name of a secret counts as one from this length on.
-const SHORTEST_NAMED: usize = 6;
+const MIN_NAMED: usize = 6;
 
 /// A header or a variable whose name says nothing of a secret counts as one from this length on.
-const SHORTEST_UNNAMED: usize = 12;
+const MIN_UNNAMED: usize = 12;
 
 /// A number with the name of a secret counts as one from so many digits on. Shorter ones are limits, ports and years.
 const MIN_DIGITS: usize = 8;
@@ -43,7 +43,7 @@ const PLACEHOLDERS: [&str; 16] = [
     "sk-no-key-required",
 ];
 
-/// How well-known tokens begin.
+/// The beginnings of well-known tokens.
 const TOKEN_PREFIXES: [&str; 12] = [
     "sk-",
     "pk-",
@@ -99,7 +99,7 @@ impl Known {
     pub fn add(&mut self, secret: &str) {
         let secret = secret.trim();
         let is_placeholder = PLACEHOLDERS.iter().any(|word| secret.eq_ignore_ascii_case(word));
-        if secret.len() < SHORTEST || is_placeholder {
+        if secret.len() < MIN_SECRET || is_placeholder {
             return;
         }
         self.0.insert(secret.to_owned());
@@ -109,7 +109,7 @@ impl Known {
         self.add(key.unwrap_or_default());
     }
 
-    /// What is in an address besides where it leads.
+    /// Adds all that is in an address besides where it leads.
     pub fn address(&mut self, address: &str) {
         let Ok(url) = Url::parse(address.trim()) else {
             return;
@@ -118,7 +118,7 @@ impl Known {
         self.add(password);
         let (plain_user, plain_password) = (decoded(user), decoded(password));
         self.add(&plain_password);
-        if user.len() >= SHORTEST_USER {
+        if user.len() >= MIN_USER {
             self.add(user);
         }
         if !user.is_empty() || !password.is_empty() {
@@ -138,7 +138,7 @@ impl Known {
             if let Some((_, token)) = value.trim().rsplit_once(' ') {
                 self.value(token);
             }
-        } else if value.len() >= SHORTEST_UNNAMED && !is_number(value) {
+        } else if value.len() >= MIN_UNNAMED && !is_number(value) {
             self.value(value);
         }
     }
@@ -146,7 +146,7 @@ impl Known {
     /// A value that is to be secret, unless it is none by its looks.
     fn value(&mut self, value: &str) {
         let value = value.trim();
-        let is_short = value.len() < SHORTEST_NAMED || is_number(value) && value.len() < MIN_DIGITS;
+        let is_short = value.len() < MIN_NAMED || is_number(value) && value.len() < MIN_DIGITS;
         if !is_short && !is_path(value) {
             self.add(value);
         }
@@ -232,11 +232,11 @@ fn is_path(value: &str) -> bool {
     begins && !value.split('/').any(is_mixed)
 }
 
-/// Whether an argument is a token by its looks: one word without a path, with letters and digits all mixed, or one that begins as
+/// True if an argument is a token by its looks: one word without a path, with letters and digits all mixed, or one that begins as
 /// tokens do.
 pub(super) fn looks_like_a_token(arg: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.~+=:".contains(c);
-    if arg.len() < SHORTEST_USER || arg.starts_with('-') || !arg.chars().all(is_part) {
+    if arg.len() < MIN_USER || arg.starts_with('-') || !arg.chars().all(is_part) {
         return false;
     }
     let mixed = |word: &str| {
