@@ -112,7 +112,7 @@ impl Writer {
         }
     }
 
-    /// What comes after something that was lost would not fit to what is stored.
+    /// Refuses all that comes after something that was lost: it would not fit to what is stored.
     fn refuse_given_up(&self, changes: &mut Vec<Change>, waiting: &mut Vec<Option<Done>>) {
         let given_up = self.gives_up.borrow();
         if given_up.is_empty() {
@@ -129,7 +129,7 @@ impl Writer {
         }
     }
 
-    /// What was lost of these runs matters no more.
+    /// Forgets the runs that have ended: it matters no more that something of them was lost.
     fn has_ended(&self, changes: &[Change]) {
         self.gives_up.send_if_modified(|runs| {
             let before = runs.len();

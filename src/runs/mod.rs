@@ -65,7 +65,7 @@ fn unavailable(error: StorageError) -> JournalError {
     JournalError::Unavailable(error.trouble())
 }
 
-/// Why something was not read.
+/// Reasons for which something was not read.
 enum Unread {
     ShuttingDown,
     Damaged,
@@ -198,7 +198,7 @@ impl Runs {
         self.0.tools.offer_with(&here.tools).get(name).is_some()
     }
 
-    /// Why tools that the settings name are not there.
+    /// Reasons for which tools that the settings name are not there.
     pub fn tool_problems(&self) -> Vec<crate::protocol::RunError> {
         self.0.tools.problems()
     }

@@ -68,7 +68,7 @@ async fn text(response: reqwest::Response) -> String {
     String::from_utf8(body.to_vec()).expect("text")
 }
 
-/// What a start says that does not succeed.
+/// The words of a start that does not succeed.
 async fn refused(command: &mut Command) -> String {
     let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
     let output = timeout(SOON, output).await.expect("it ends").expect("it runs");

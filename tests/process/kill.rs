@@ -224,7 +224,7 @@ async fn a_continued_turn_gives_the_provider_its_data_after_a_kill() {
     assert_eq!(signature, SIGNATURE, "{messages:?}");
 }
 
-/// Where `make fuzz` looks for randomised tests.
+/// Randomised tests, as `make fuzz` looks for them.
 mod properties {
     use fuzzing::seeds;
 

@@ -20,7 +20,7 @@ use tokio::time::timeout;
 
 use crate::trouble::in_own_namespace;
 
-/// How long all of it may take: several hundred requests that are refused at once.
+/// The time that all of it may take: several hundred requests that are refused at once.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Set where such a network can't be had, and the test is to be left out.
@@ -40,7 +40,7 @@ mount --bind "$0/resolv.conf" /etc/resolv.conf
 if [ -e /etc/nsswitch.conf ]; then mount --bind "$0/nsswitch.conf" /etc/nsswitch.conf; fi
 exec "$@""#;
 
-/// What a name stands for that stood for a public address a moment before.
+/// Addresses of names that stood for public ones a moment before.
 const INSIDE: [&str; 20] = [
     "127.0.0.1",
     "127.1.2.3",
@@ -202,7 +202,7 @@ impl Inside {
         }
     }
 
-    /// How many connections there were since this was last asked. They are accepted in their order, so that all before this call's own
+    /// The connections since this was last asked. They are accepted in their order, so that all before this call's own
     /// one are counted once that is.
     fn connections(&self) -> usize {
         let mut own = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
@@ -304,7 +304,7 @@ fn answer(query: &[u8], asked: &mut HashMap<(String, u16), usize>) -> Option<Vec
     Some(answer)
 }
 
-/// What a name stands for that was asked for so many times before. Any that is not known leads inside.
+/// The addresses of a name that was asked for so many times before. Any that is not known leads inside.
 fn stands_for(name: &str, before: usize) -> Vec<IpAddr> {
     let first = name.split('.').next().unwrap_or_default();
     let (kind, number) = first.split_once('-').unwrap_or((first, ""));

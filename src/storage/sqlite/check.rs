@@ -10,13 +10,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::storage::{StorageError, Trouble};
 
-/// How many kinds of damage are told of. One is enough to know that there is some.
+/// Kinds of damage that are told of. One is enough to know that there is some.
 const MAX_FOUND: usize = 20;
 
-/// How many of SQLite's instructions pass before it is asked whether to go on.
+/// SQLite's instructions that pass before it is asked whether to go on.
 const STEPS: i32 = 10_000;
 
-/// How long the log gets at most to be copied after a table: that is begun a second after a commit.
+/// The longest pause after a table, in which the log can be copied: that is begun a second after a commit.
 const MAX_PAUSE: Duration = Duration::from_secs(2);
 
 /// All tables, the list of them first.

@@ -13,7 +13,7 @@ use crate::storage::StorageError;
 /// The name of the file in the data folder that is locked while a Parlor uses it.
 const LOCK_NAME: &str = "parlor.lock";
 
-/// What SQLite appends to the database's name for its own files.
+/// The endings that SQLite appends to the database's name for its own files.
 const SUFFIXES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// The locks on a data folder. A process that dies lets go of them.
@@ -65,7 +65,7 @@ pub(super) fn lock(folder: &Path) -> Result<Lock, StorageError> {
     }
 }
 
-/// How a file is opened that is made for its owner alone, if it is not there.
+/// Options to open a file, and to make it for its owner alone if it is not there.
 fn private() -> OpenOptions {
     let mut options = File::options();
     options.create(true).write(true);

@@ -324,7 +324,7 @@ async fn stored_message(
     }))
 }
 
-/// What stands in place of a body that can't be read. Answers are known by their runs, which say where they stand.
+/// Stands in place of a body that can't be read. Answers are known by their runs, which say where they stand.
 async fn damaged_body(connection: &mut SqliteConnection, id: MessageId) -> Result<MessageBody, StorageError> {
     Ok(match run_alone(connection, id).await? {
         Some(run) => MessageBody::Assistant(AssistantMessage::damaged(id, run_status(&run, id)?)),

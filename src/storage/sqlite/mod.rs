@@ -63,7 +63,7 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// Whether the data that were here once are gone: the database was empty, and beside it were other files.
+    /// True if the data that were here once are gone: the database was empty, and beside it were other files.
     pub fn lacks_earlier_data(&self) -> bool {
         self.lacks_earlier_data
     }

@@ -129,7 +129,7 @@ fn logged(row: &SqliteRow, user_id: UserId, position: Position) -> Result<Logged
     Ok(LoggedEvent { user_id, event, json })
 }
 
-/// What is read in place of an event that can't be.
+/// Stands in place of an event that can't be read.
 fn damaged_event(position: Position) -> Event {
     Event {
         position,
