@@ -45,7 +45,7 @@ enum Live {
     Event(Arc<LoggedEvent>),
     /// An event at this position is in the log, and too long to be kept for those who fall behind.
     InLog(Position),
-    /// The run's end can't be stored, and nothing more comes of it.
+    /// The end of a run is in no event, and nothing more comes of it.
     GivenUp,
 }
 
@@ -75,12 +75,14 @@ impl Hub {
         }
     }
 
-    /// Tells those who follow a run that its end can't be stored.
+    /// Tells those who follow a run that its end is in no event, and those who follow its user to look anew at what is stored.
     pub fn give_up(&self, run: RunKey) {
         let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sender) = topics.get(&Topic::Run(run.user_id, run.message_id)) {
-            // The last listener may be just about to leave.
-            let _ = sender.send(Live::GivenUp);
+        for topic in [Topic::User(run.user_id), Topic::Run(run.user_id, run.message_id)] {
+            if let Some(sender) = topics.get(&topic) {
+                // The last listener may be just about to leave.
+                let _ = sender.send(Live::GivenUp);
+            }
         }
     }
 
@@ -120,7 +122,7 @@ impl Hub {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Followed {
     Event(Arc<LoggedEvent>),
-    /// The log does not reach back to the follower's position any more.
+    /// The log does not tell all that happened since the follower's position.
     Reset,
 }
 
@@ -135,7 +137,7 @@ pub struct Follower {
     page: VecDeque<LoggedEvent>,
     /// Something may be in the log that has neither been read nor will come live.
     behind: bool,
-    /// Nothing more comes of the run that is followed.
+    /// A run that is followed has ended without an event.
     is_given_up: bool,
 }
 
@@ -179,7 +181,10 @@ impl Follower {
                 continue;
             }
             if self.is_given_up {
-                return Err(StorageError::GivenUp);
+                return match self.topic {
+                    Topic::User(_) => Ok(Followed::Reset),
+                    Topic::Run(..) => Err(StorageError::GivenUp),
+                };
             }
             match self.live.recv().await {
                 Ok(live) => {

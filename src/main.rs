@@ -60,7 +60,6 @@ async fn main() -> ExitCode {
         .init();
     let Command::Serve { addr, data, config } = Cli::parse().command;
     allow_many_sockets();
-    keep_files_private();
     // Only what is built for tests has any; there the variable FAILPOINTS says at which of them this process dies.
     let _failpoints = fail::has_failpoints().then(fail::FailScenario::setup);
     match serve(Overrides {
@@ -91,12 +90,6 @@ fn allow_many_sockets() {
             tracing::debug!(%error, "the limit of open files stays as it is");
         }
     }
-}
-
-/// Whatever file this process makes, nobody else on this machine may open it. MCP servers that it runs inherit that.
-fn keep_files_private() {
-    #[cfg(unix)]
-    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
 }
 
 async fn serve(overrides: Overrides) -> Result<(), Box<dyn std::error::Error>> {

@@ -52,12 +52,8 @@ async fn follow(mut follower: Follower, pace: Pace, over: CancellationToken) -> 
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow_it_is() {
-    let folder = tempfile::tempdir().unwrap();
-    let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(folder.path()).await.unwrap());
-    let hub = Arc::new(Hub::default());
-    let (journal, _writer) = Journal::start(storage.clone(), hub.clone());
+/// Starts a run.
+async fn begin(journal: &Journal) -> RunKey {
     let user_id = UserId::LOCAL;
     let intent = SendMessage {
         intent_id: IntentId::new(),
@@ -82,16 +78,49 @@ async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow
         conversation_id: intent.conversation_id,
         message_id: start.run,
     };
-    let sent = journal
-        .submit(Change::Send {
-            user_id,
-            intent,
-            start,
-        })
-        .await
-        .unwrap();
+    let send = Change::Send {
+        user_id,
+        intent,
+        start,
+    };
+    let sent = journal.submit(send).await.unwrap();
     assert!(matches!(sent, Outcome::Started { .. }));
+    run
+}
 
+#[tokio::test]
+async fn followers_hear_of_an_end_that_is_in_no_event() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(folder.path()).await.unwrap());
+    let hub = Arc::new(Hub::default());
+    let (journal, _writer) = Journal::start(storage.clone(), hub.clone());
+    let run = begin(&journal).await;
+    let head = storage.head(run.user_id).await.unwrap();
+    let follow = |topic| Follower::new(hub.clone(), storage.clone(), topic, head);
+    let mut of_user = follow(Topic::User(run.user_id));
+    let mut of_run = follow(Topic::Run(run.user_id, run.message_id));
+    let give_up = Change::GiveUp {
+        run,
+        events: Vec::new(),
+        status: RunStatus::Failed,
+        message: None,
+    };
+    journal.submit(give_up).await.unwrap();
+    let soon = std::time::Duration::from_secs(20);
+    let heard = async { (of_user.next().await, of_run.next().await) };
+    let (of_user, of_run) = tokio::time::timeout(soon, heard).await.expect("they hear");
+    assert_eq!(of_user.unwrap(), Followed::Reset);
+    assert!(matches!(of_run, Err(StorageError::GivenUp)), "{of_run:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(folder.path()).await.unwrap());
+    let hub = Arc::new(Hub::default());
+    let (journal, _writer) = Journal::start(storage.clone(), hub.clone());
+    let run = begin(&journal).await;
+    let user_id = run.user_id;
     let over = CancellationToken::new();
     let mut followers = Vec::new();
     let mut join = |topic| {

@@ -52,6 +52,13 @@ impl Writer {
                     crash_point!("journal::committed", if batch.iter().any(Change::is_end));
                     self.hub.publish(&committed.events);
                     crash_point!("journal::published", if batch.iter().any(Change::is_end));
+                    for (change, outcome) in batch.iter().zip(&committed.outcomes) {
+                        if let (Change::GiveUp { run, events, .. }, Ok(_)) = (change, outcome)
+                            && events.is_empty()
+                        {
+                            self.hub.give_up(*run);
+                        }
+                    }
                     for (done, outcome) in waiting.drain(..count).zip(committed.outcomes) {
                         if let Some(done) = done {
                             // Who asked may have gone; the change is made all the same.
@@ -92,16 +99,20 @@ impl Writer {
             });
         }
         if let Change::GiveUp {
-            run, message: None, ..
+            run,
+            events,
+            message: None,
+            ..
         } = change
+            && events.is_empty()
         {
-            // Not even its end: those who follow it need not wait for that.
+            // Not even its status. It is not tried again before the next start.
             self.hub.give_up(*run);
             self.has_ended(std::slice::from_ref(change));
         }
     }
 
-    /// What comes after something that was lost would not fit to what is stored.
+    /// Refuses all that comes after something that was lost: it would not fit to what is stored.
     fn refuse_given_up(&self, changes: &mut Vec<Change>, waiting: &mut Vec<Option<Done>>) {
         let given_up = self.gives_up.borrow();
         if given_up.is_empty() {
@@ -118,7 +129,7 @@ impl Writer {
         }
     }
 
-    /// What was lost of these runs matters no more.
+    /// Forgets the runs that have ended: it matters no more that something of them was lost.
     fn has_ended(&self, changes: &[Change]) {
         self.gives_up.send_if_modified(|runs| {
             let before = runs.len();

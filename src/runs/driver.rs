@@ -1,12 +1,13 @@
 //! Performs one run: feeds the agent what happens and does what it says, until it ends or has to wait for a person.
 
+mod prepare;
 mod provider_data;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use futures::FutureExt;
 use tokio::{sync::oneshot, time::Instant};
 
+use self::prepare::wait_for_tools;
 use super::{
     Inner, Unread,
     allowed::Allowed,
@@ -17,21 +18,18 @@ use super::{
     meter::Meter,
     recorder::Recorder,
     working::Working,
-    workshop::{self, Desk},
+    workshop::Desk,
 };
 use crate::{
-    agent::{self, Agent, Effect, Input, Timeout},
+    agent::{Agent, Effect, Input, Timeout},
     clock,
-    diagnostics::record::Purpose,
     journal::JournalError,
     model::{ModelEvent, ModelRequest},
-    pages::{Built, Instructions, Known, Prompt, interactions},
+    pages::Prompt,
     protocol::{
-        AssistantMessage, EventBody, Message, MessageId, PayloadRef, PlacedOpaque, RunStatus, ToolStatus,
-        intent::ApprovalAnswer,
+        AssistantMessage, EventBody, Message, MessageId, PlacedOpaque, ToolStatus, intent::ApprovalAnswer,
     },
-    settings::Metadata,
-    storage::{Beginning, Change, Looking, RunKey, Trouble},
+    storage::{Change, RunKey, Trouble},
 };
 
 /// After so many events, or a tenth of all if that is more, what a run has come to is stored in one piece: whoever opens a
@@ -48,54 +46,6 @@ pub(super) async fn drive(runs: &Inner, run: RunKey, place: &mut Place) {
     }
 }
 
-/// The first runs after a start wait a little for tools that are still to come.
-async fn wait_for_tools(runs: &Inner, run: RunKey, place: &Place) {
-    let settled = runs.tools_settled();
-    tokio::pin!(settled);
-    if settled.as_mut().now_or_never().is_some() {
-        return;
-    }
-    let message = "Waiting for tools...".into();
-    runs.journal
-        .append(run, vec![EventBody::Status { message }])
-        .await;
-    tokio::select! {
-        are_settled = settled => if !are_settled {
-            tracing::warn!("an answer is begun without the tools of MCP servers that have not listed them yet");
-        },
-        () = place.stop.cancelled() => {}
-        () = runs.shutdown.cancelled() => {}
-    }
-}
-
-/// Adds what the model is told of what the person looks at, and keeps it: whenever their message is answered, the model is told
-/// the same.
-///
-/// # Errors
-///
-/// If it could not be read, as [`Driver::prepare`].
-async fn look(runs: &Inner, run: RunKey, looking: &mut Looking) -> Result<(), Unread> {
-    let build = || runs.pages.build(run.user_id, &looking.context);
-    let built = runs.insist("what is open on the page", build).await?;
-    if let Some(Built { text, instructions }) = built {
-        let keep = Change::KeepLooking {
-            run,
-            text: text.clone(),
-            instructions: instructions.clone(),
-        };
-        match runs.journal.submit(keep).await {
-            // The conversation was deleted meanwhile.
-            Ok(_) | Err(JournalError::Refused(_)) => {}
-            Err(JournalError::Unavailable(Trouble::Damaged)) => return Err(Unread::Damaged),
-            Err(JournalError::Unavailable(_)) => {
-                tracing::error!(run = %run.message_id, "the journal is gone; what was open on the page is not kept");
-            }
-        }
-        (looking.text, looking.instructions) = (text, instructions);
-    }
-    Ok(())
-}
-
 /// A run at work.
 struct Driver<'a> {
     runs: &'a Inner,
@@ -106,7 +56,7 @@ struct Driver<'a> {
     desk: Arc<Desk>,
     /// The messages that lead to it, oldest first.
     history: Arc<[Message]>,
-    /// What only the providers of the models understand of the history and the answer.
+    /// Data of the history and the answer that only the models' providers understand.
     opaque: HashMap<MessageId, Vec<PlacedOpaque>>,
     /// Bytes of that in the present call.
     opaque_bytes: usize,
@@ -125,117 +75,7 @@ struct Driver<'a> {
     answered: Option<oneshot::Sender<()>>,
 }
 
-impl<'a> Driver<'a> {
-    /// Nothing if the run's conversation was deleted a moment after the start: then there is nothing left to answer or to end.
-    ///
-    /// # Errors
-    ///
-    /// If it could not be read. If that is because the server goes down, the next one ends it.
-    async fn prepare(runs: &'a Inner, run: RunKey, place: &Place) -> Result<Option<Self>, Unread> {
-        let read = || runs.storage.beginning(run);
-        let Some(Beginning {
-            answer,
-            history,
-            opaque,
-            mut looking,
-            verdicts,
-            instructions,
-            allowed_tools,
-            terms,
-        }) = runs.insist("what a run begins with", read).await?
-        else {
-            return Ok(None);
-        };
-        // It was stopped before it came to its turn.
-        if answer.status != RunStatus::Running {
-            return Ok(None);
-        }
-        if let Some(looking) = looking.as_mut().filter(|looking| looking.text.is_empty()) {
-            tokio::select! {
-                built = look(runs, run, looking) => built?,
-                // The agent is told so first.
-                () = place.stop.cancelled() => {}
-                () = runs.shutdown.cancelled() => {}
-            }
-        }
-        let here = runs
-            .pages
-            .resolve(looking.as_ref().map(|looking| &looking.context));
-        let offer = runs.tools.offer_with(&here.tools);
-        let payloads = shown_before(&history, &answer);
-        let read = || workshop::made(&*runs.storage, run, &history, &answer);
-        let made = runs.insist("what the model made", read).await?;
-        let history: Arc<[Message]> = history.into();
-        let desk = Desk::new(
-            here.payloads,
-            here.actions,
-            runs.limits.payload_bytes,
-            made,
-            history.clone(),
-        );
-        let prompt = Prompt::new(
-            here.page,
-            &Known {
-                now: clock::now(),
-                looking: looking.as_ref(),
-                interactions: &interactions(&history, &runs.history.zone()),
-                payloads: &payloads,
-                verdicts: &verdicts,
-                has_tools: !offer.is_empty(),
-                finds_sources: offer.finds_sources(),
-                servers: &offer.guidance(),
-                written: &desk.payloads,
-                actions: &desk.actions,
-                instructions: Instructions {
-                    server: &runs.agent.instructions,
-                    person: &instructions,
-                },
-            },
-        );
-        let toolbox = Arc::new(Allowed::new(offer, allowed_tools));
-        let desk = Arc::new(desk);
-        Ok(Some(Self {
-            runs,
-            run,
-            agent: Agent::new(
-                answer,
-                toolbox.clone(),
-                desk.clone(),
-                agent::Terms {
-                    max_iterations: runs.agent.max_iterations,
-                    has_metadata: runs.history.metadata != Metadata::Never,
-                    repetitions: runs.agent.repetitions,
-                },
-            ),
-            toolbox,
-            context: Arc::new(Context::new(runs, run, terms)),
-            desk,
-            history,
-            opaque,
-            opaque_bytes: 0,
-            prompt: Arc::new(prompt),
-            awaited: Awaited::Nothing,
-            working: Working::new(
-                run,
-                runs.journal.clone(),
-                runs.limits.clone(),
-                runs.recording.secrets.clone(),
-            ),
-            recorder: Recorder::new(
-                run,
-                runs.journal.clone(),
-                runs.models.clone(),
-                runs.recording.clone(),
-                Purpose::Answer,
-            ),
-            deadline: Instant::now() + seconds(runs.timeouts.run_seconds),
-            produced: 0,
-            logged: 0,
-            stored: 0,
-            answered: None,
-        }))
-    }
-
+impl Driver<'_> {
     async fn drive(mut self, place: &mut Place) {
         let runs = self.runs;
         let given_up = runs.journal.gives_up(self.run.message_id);
@@ -444,13 +284,6 @@ fn tell_when_committed(runs: &Inner, run: RunKey, answered: oneshot::Sender<()>)
             let _ = answered.send(());
         }
     });
-}
-
-/// What was made for the panel on the branch that leads to an answer, and in it, oldest first. What another branch has is nothing that
-/// this one knows of.
-fn shown_before(history: &[Message], answer: &AssistantMessage) -> Vec<PayloadRef> {
-    let answers = history.iter().filter_map(Message::assistant).chain([answer]);
-    answers.flat_map(AssistantMessage::payloads).cloned().collect()
 }
 
 fn length(event: &ModelEvent) -> usize {

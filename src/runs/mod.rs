@@ -22,7 +22,9 @@ use crate::{
     agent, clock,
     journal::{Journal, JournalError},
     pages::Pages,
-    protocol::{AssistantMessage, ConversationId, EventBody, RunStatus, UserId, transcript::apply_to_run},
+    protocol::{
+        AssistantMessage, ConversationId, EventBody, RunError, RunStatus, UserId, transcript::apply_to_run,
+    },
     providers::Models,
     settings::{Agent, History, Limits, Prompt, Settings, Timeouts},
     storage::{Change, Outcome, RunKey, Storage, StorageError, Trouble},
@@ -63,33 +65,41 @@ fn unavailable(error: StorageError) -> JournalError {
     JournalError::Unavailable(error.trouble())
 }
 
-/// Why something was not read.
+/// Reasons for which something was not read.
 enum Unread {
     ShuttingDown,
     Damaged,
 }
 
 impl Inner {
-    /// Ends a run that a damaged database keeps from going on, so that nobody waits for it: with its message if that can be stored.
+    /// Ends a run that a damaged database keeps from going on, so that nobody waits for it: with its last event and its message, as
+    /// far as they can be stored. Does nothing to a run that is gone.
     async fn give_up(&self, run: RunKey, message: Option<AssistantMessage>) {
         let status = RunStatus::Failed;
-        let event = EventBody::ended(status, Some(agent::damaged()), clock::now(), 0);
+        // That something is missing says more.
+        let damage = message.as_ref().and_then(|message| message.error.clone());
+        let error = damage.filter(RunError::is_damage).unwrap_or_else(agent::damaged);
+        let event = EventBody::ended(status, Some(error), clock::now(), 0);
         let with_message = message.map(|mut message| {
             // Whatever end it may have come to could not be stored.
             message.status = RunStatus::Running;
             apply_to_run(&mut message, &event);
             message
         });
-        for message in [with_message.map(Box::new), None] {
-            let give_up = Change::GiveUp {
-                run,
-                events: vec![event.clone()],
-                status,
-                message,
-            };
-            match self.journal.submit(give_up).await {
-                Err(JournalError::Unavailable(Trouble::Damaged)) => {}
-                Ok(_) | Err(_) => return,
+        let mut messages = vec![None];
+        messages.extend(with_message.map(|message| Some(Box::new(message))));
+        for events in [vec![event], Vec::new()] {
+            for message in messages.iter().rev() {
+                let give_up = Change::GiveUp {
+                    run,
+                    events: events.clone(),
+                    status,
+                    message: message.clone(),
+                };
+                match self.journal.submit(give_up).await {
+                    Err(JournalError::Unavailable(Trouble::Damaged)) => {}
+                    Ok(_) | Err(_) => return,
+                }
             }
         }
         tracing::error!(run = %run.message_id, "the end of an answer could not be stored: the database is damaged");
@@ -188,7 +198,7 @@ impl Runs {
         self.0.tools.offer_with(&here.tools).get(name).is_some()
     }
 
-    /// Why tools that the settings name are not there.
+    /// Reasons for which tools that the settings name are not there.
     pub fn tool_problems(&self) -> Vec<crate::protocol::RunError> {
         self.0.tools.problems()
     }

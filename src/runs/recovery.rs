@@ -51,17 +51,17 @@ impl Runs {
         self.end_as_stored(run, status, error).await;
     }
 
-    /// Ends a run with what the storage has of it. One that is gone with its conversation has no end, and one that can't be read
-    /// before the server goes down is ended by the next start.
+    /// Ends a run with what the storage has of it. One that is gone with its conversation has no end, one whose message does not say
+    /// that it is one is given up, and one that can't be read before the server goes down is ended by the next start.
     async fn end_as_stored(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
         let read = || self.0.storage.message(run.user_id, run.message_id);
         let mut message = match self.0.insist("a run that broke off", read).await {
             Ok(Some((_, message))) => message,
-            Ok(None) | Err(Unread::ShuttingDown) => return,
-            Err(Unread::Damaged) => return self.0.give_up(run, None).await,
+            Err(Unread::ShuttingDown) => return,
+            Ok(None) | Err(Unread::Damaged) => return self.0.give_up(run, None).await,
         };
         let Some(assistant) = message.assistant_mut() else {
-            return;
+            return self.0.give_up(run, None).await;
         };
         // That something is missing says more than why it broke off.
         let damage = assistant.error.clone().filter(RunError::is_damage);

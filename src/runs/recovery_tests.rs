@@ -51,6 +51,15 @@ async fn database(folder: &tempfile::TempDir) -> SqliteConnection {
         .unwrap()
 }
 
+/// A run's message, as it is stored.
+async fn body(database: &mut SqliteConnection, run: RunKey) -> String {
+    sqlx::query_scalar("SELECT body FROM messages WHERE id = ?")
+        .bind(run.message_id.to_string())
+        .fetch_one(database)
+        .await
+        .unwrap()
+}
+
 #[tokio::test]
 async fn a_run_that_cannot_be_read_is_ended_as_soon_as_it_can() {
     let (folder, runs) = runs().await;
@@ -94,12 +103,54 @@ async fn a_damaged_run_is_ended_and_kept_as_it_is() {
         .expect("an answer");
     assert!(answer.is_damaged());
     assert_eq!(answer.status, RunStatus::Interrupted);
-    let kept: String = sqlx::query_scalar("SELECT body FROM messages WHERE id = ?")
-        .bind(run.message_id.to_string())
-        .fetch_one(&mut database)
-        .await
-        .unwrap();
+    let kept = body(&mut database, run).await;
     assert!(kept.starts_with('x'), "{kept}");
+}
+
+#[tokio::test]
+async fn a_run_whose_message_is_not_its_own_is_ended() {
+    for damage in [
+        "UPDATE messages SET conversation_id = 'none' WHERE id = ?",
+        // That of the question.
+        "UPDATE messages SET body = (SELECT q.body FROM messages q WHERE q.id = messages.parent_id) WHERE id = ?",
+    ] {
+        let (folder, runs) = runs().await;
+        let (recovered, driven) = (left(&runs).await, left(&runs).await);
+        let mut database = database(&folder).await;
+        let unchecked = "PRAGMA foreign_keys = OFF";
+        sqlx::query(unchecked).execute(&mut database).await.unwrap();
+        for run in [recovered, driven] {
+            sqlx::query(damage)
+                .bind(run.message_id.to_string())
+                .execute(&mut database)
+                .await
+                .unwrap();
+        }
+        let mut place = runs.0.at_work.enter(driven).expect("nobody drives it");
+        runs.drive(driven, &mut place).await;
+        assert_eq!(status(&runs, driven).await, RunStatus::Failed, "{damage}");
+        runs.recover().await;
+        assert_eq!(status(&runs, recovered).await, RunStatus::Failed, "{damage}");
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_given_up_keeps_what_cannot_be_read() {
+    let (folder, runs) = runs().await;
+    let run = left(&runs).await;
+    let mut database = database(&folder).await;
+    let damage = "UPDATE messages SET body = 'x' || body";
+    sqlx::query(damage).execute(&mut database).await.unwrap();
+    let (_, message) = runs
+        .0
+        .storage
+        .message(run.user_id, run.message_id)
+        .await
+        .unwrap()
+        .expect("it is there");
+    runs.0.give_up(run, message.assistant().cloned()).await;
+    assert_eq!(status(&runs, run).await, RunStatus::Failed);
+    assert!(body(&mut database, run).await.starts_with('x'));
 }
 
 #[tokio::test]

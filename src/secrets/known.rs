@@ -5,20 +5,30 @@ use std::collections::BTreeSet;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use reqwest::Url;
 
-use super::SHORTEST_USER;
+use super::MIN_USER;
 use crate::settings::mcp::{McpServer, Reached};
 
-/// What is shorter stands in too many texts that have nothing to do with it.
-const SHORTEST: usize = 4;
+/// A shorter text stands in too many texts that have nothing to do with it.
+const MIN_SECRET: usize = 4;
+
+/// The value of something with the name of a secret counts as one from this length on.
+const MIN_NAMED: usize = 6;
 
 /// A header or a variable whose name says nothing of a secret counts as one from this length on.
-const SHORTEST_UNNAMED: usize = 12;
+const MIN_UNNAMED: usize = 12;
+
+/// A number with the name of a secret counts as one from so many digits on. Shorter ones are limits, ports and years.
+const MIN_DIGITS: usize = 8;
 
 /// An argument of a command may be a token from this length of one of its words on.
 const MIN_TOKEN_WORD: usize = 8;
 
-/// Keys that are none: for servers on this machine, which want one and take any.
-const PLACEHOLDERS: [&str; 12] = [
+/// Keys that are none: for servers on this machine, which want one and take any, and for switches.
+const PLACEHOLDERS: [&str; 16] = [
+    "disabled",
+    "enabled",
+    "optional",
+    "required",
     "none",
     "null",
     "empty",
@@ -33,7 +43,7 @@ const PLACEHOLDERS: [&str; 12] = [
     "sk-no-key-required",
 ];
 
-/// How well-known tokens begin.
+/// The beginnings of well-known tokens.
 const TOKEN_PREFIXES: [&str; 12] = [
     "sk-",
     "pk-",
@@ -49,6 +59,39 @@ const TOKEN_PREFIXES: [&str; 12] = [
     "eyJ",
 ];
 
+/// Words of a name that say that it is a secret's.
+const SECRET_WORDS: [&str; 18] = [
+    "apikey",
+    "auth",
+    "authorization",
+    "bearer",
+    "cookie",
+    "credential",
+    "credentials",
+    "key",
+    "pass",
+    "passphrase",
+    "passwd",
+    "password",
+    "pat",
+    "pwd",
+    "secret",
+    "session",
+    "sessionid",
+    "token",
+];
+
+/// The ends of such words that are written as one, as in `PGPASSWORD` and `accesskey`.
+const SECRET_ENDS: [&str; 7] = [
+    "apikey",
+    "accesskey",
+    "authkey",
+    "password",
+    "secret",
+    "secretkey",
+    "token",
+];
+
 #[derive(Default)]
 pub(super) struct Known(pub BTreeSet<String>);
 
@@ -56,7 +99,7 @@ impl Known {
     pub fn add(&mut self, secret: &str) {
         let secret = secret.trim();
         let is_placeholder = PLACEHOLDERS.iter().any(|word| secret.eq_ignore_ascii_case(word));
-        if secret.len() < SHORTEST || is_placeholder {
+        if secret.len() < MIN_SECRET || is_placeholder {
             return;
         }
         self.0.insert(secret.to_owned());
@@ -66,7 +109,7 @@ impl Known {
         self.add(key.unwrap_or_default());
     }
 
-    /// What is in an address besides where it leads.
+    /// Adds all that is in an address besides where it leads.
     pub fn address(&mut self, address: &str) {
         let Ok(url) = Url::parse(address.trim()) else {
             return;
@@ -75,7 +118,7 @@ impl Known {
         self.add(password);
         let (plain_user, plain_password) = (decoded(user), decoded(password));
         self.add(&plain_password);
-        if user.len() >= SHORTEST_USER {
+        if user.len() >= MIN_USER {
             self.add(user);
         }
         if !user.is_empty() || !password.is_empty() {
@@ -90,12 +133,21 @@ impl Known {
     /// A header, or a variable of the environment.
     pub fn named(&mut self, name: &str, value: &str) {
         if names_a_secret(name) {
-            self.add(value);
+            self.value(value);
             // `Bearer …`
             if let Some((_, token)) = value.trim().rsplit_once(' ') {
-                self.add(token);
+                self.value(token);
             }
-        } else if value.len() >= SHORTEST_UNNAMED {
+        } else if value.len() >= MIN_UNNAMED && !is_number(value) {
+            self.value(value);
+        }
+    }
+
+    /// A value that is to be secret, unless it is none by its looks.
+    fn value(&mut self, value: &str) {
+        let value = value.trim();
+        let is_short = value.len() < MIN_NAMED || is_number(value) && value.len() < MIN_DIGITS;
+        if !is_short && !is_path(value) {
             self.add(value);
         }
     }
@@ -106,9 +158,9 @@ impl Known {
                 let before = std::iter::once("").chain(args.iter().map(String::as_str));
                 for (before, arg) in before.zip(args) {
                     match arg.split_once('=') {
-                        Some((name, value)) if names_a_secret(name) => self.add(value),
+                        Some((name, value)) if names_a_secret(name) => self.value(value),
                         _ if before.starts_with('-') && !before.contains('=') && names_a_secret(before) => {
-                            self.add(arg);
+                            self.value(arg);
                         }
                         _ => {}
                     }
@@ -129,7 +181,7 @@ impl Known {
         let variables = server.variables();
         for (name, value) in &variables.values {
             if variables.from.contains_key(name) {
-                self.add(&value.0);
+                self.value(&value.0);
             }
             self.named(name, &value.0);
         }
@@ -146,26 +198,45 @@ fn decoded(text: &str) -> String {
     value.unwrap_or_default()
 }
 
-fn names_a_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let words = [
-        "auth",
-        "cookie",
-        "credential",
-        "key",
-        "pass",
-        "secret",
-        "session",
-        "token",
-    ];
-    words.into_iter().any(|word| name.contains(word))
+/// True if one of the words of a name is a secret's: `API_KEY`, `--auth-token`, `accessToken`, but not `--max-tokens`.
+pub(super) fn names_a_secret(name: &str) -> bool {
+    let mut words = String::with_capacity(name.len() + 4);
+    let mut was_small = false;
+    for c in name.chars() {
+        if was_small && c.is_ascii_uppercase() {
+            words.push(' ');
+        }
+        was_small = c.is_ascii_lowercase();
+        words.push(c.to_ascii_lowercase());
+    }
+    words
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|word| SECRET_WORDS.contains(&word) || SECRET_ENDS.iter().any(|end| word.ends_with(end)))
 }
 
-/// Whether an argument is a token by its looks: one word without a path, with letters and digits all mixed, or one that begins as
+fn is_number(value: &str) -> bool {
+    value.parse::<f64>().is_ok()
+}
+
+/// True for what begins as a path and has no part that looks like Base64, in which a secret may begin with a slash.
+fn is_path(value: &str) -> bool {
+    let begins = ["/", "./", "../", "~/"]
+        .iter()
+        .any(|start| value.starts_with(start));
+    let is_mixed = |part: &str| {
+        part.len() >= MIN_TOKEN_WORD
+            && part.contains(|c: char| c.is_ascii_digit())
+            && part.contains(|c: char| c.is_ascii_lowercase())
+            && part.contains(|c: char| c.is_ascii_uppercase())
+    };
+    begins && !value.split('/').any(is_mixed)
+}
+
+/// True if an argument is a token by its looks: one word without a path, with letters and digits all mixed, or one that begins as
 /// tokens do.
 pub(super) fn looks_like_a_token(arg: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.~+=:".contains(c);
-    if arg.len() < SHORTEST_USER || arg.starts_with('-') || !arg.chars().all(is_part) {
+    if arg.len() < MIN_USER || arg.starts_with('-') || !arg.chars().all(is_part) {
         return false;
     }
     let mixed = |word: &str| {

@@ -14,11 +14,11 @@ use std::{collections::BTreeSet, fmt};
 use self::known::Known;
 use crate::settings::Settings;
 
-/// What stands in the place of a secret.
+/// Stands in the place of a secret.
 const HIDDEN: &str = "•••";
 
 /// The user name in an address counts as a token from this length on.
-const SHORTEST_USER: usize = 16;
+const MIN_USER: usize = 16;
 
 /// The secrets in the settings.
 #[derive(Clone)]
@@ -150,7 +150,7 @@ impl Secrets {
         (hidden, cut)
     }
 
-    /// How much of a text beyond a limit has to be known to cut it there.
+    /// The bytes of a text beyond a limit that have to be known to cut it there.
     pub fn margin(&self) -> usize {
         let longest = self.known.first().map_or(0, String::len);
         longest * spelling::MAX_GROWTH
@@ -169,7 +169,7 @@ fn without_user_info(text: String) -> String {
             |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>' | '\\' | '`');
         let authority = &after[..after.find(ends).unwrap_or(after.len())];
         if let Some((user_info, _)) = authority.rsplit_once('@')
-            && (user_info.contains(':') || user_info.len() >= SHORTEST_USER)
+            && (user_info.contains(':') || user_info.len() >= MIN_USER)
         {
             hidden.push_str(HIDDEN);
             rest = &after[user_info.len()..];

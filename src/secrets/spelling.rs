@@ -5,7 +5,7 @@ use base64::{Engine, prelude::BASE64_STANDARD_NO_PAD};
 /// The shortest part of a Base64 text that says which secret is in it.
 const MIN_BASE64: usize = 7;
 
-/// How many bytes one byte of a secret comes to at most, as in `\u002f`.
+/// The bytes that one byte of a secret comes to at most, as in `\u002f`.
 pub(super) const MAX_GROWTH: usize = 6;
 
 /// The bytes besides its own first one with which a secret may begin.
@@ -112,7 +112,7 @@ fn hex(text: &[u8], digits: usize) -> Option<u32> {
     u32::from_str_radix(str::from_utf8(text).ok()?, 16).ok()
 }
 
-/// What a secret is in Base64 wherever it stands in what was encoded: for each of the three places, the characters that only it decides.
+/// The forms of a secret in Base64, wherever it stands in what was encoded: for each of the three places, the characters that only it decides.
 /// In both alphabets.
 pub(super) fn in_base64(secret: &str) -> Vec<String> {
     let mut parts = Vec::new();
@@ -133,7 +133,7 @@ pub(super) fn in_base64(secret: &str) -> Vec<String> {
     parts
 }
 
-/// Where a Base64 text lies that has this part at `at`.
+/// The place of the Base64 text that has this part at `at`.
 pub(super) fn around(text: &str, at: usize, length: usize) -> std::ops::Range<usize> {
     let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
     let (before, after) = (&text.as_bytes()[..at], &text.as_bytes()[at + length..]);

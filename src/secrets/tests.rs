@@ -1,6 +1,9 @@
 use proptest::prelude::*;
 
-use super::{known::looks_like_a_token, *};
+use super::{
+    known::{looks_like_a_token, names_a_secret},
+    *,
+};
 use crate::settings::Secret;
 
 const KEY: &str = "sk-0123456789-abcdef";
@@ -24,8 +27,9 @@ fn secrets() -> Secrets {
         [[mcp]]
         name = "files"
         command = "run"
-        args = ["--header", "Authorization: Bearer arg-bearer-1", "x1b2c3d4e5f60718", "--api-key", "arg-secret-1", "--token=arg-secret-2", "postgres://u:db-pass-1@db/x", "/home/me/notes"]
-        env = { MODE = "on", DATABASE_PASSWORD = "env-pass-1", LICENCE = "a\"quoted\"licence" }
+        args = ["--header", "Authorization: Bearer arg-bearer-1", "x1b2c3d4e5f60718", "--api-key", "arg-secret-1", "--token=arg-secret-2", "postgres://u:db-pass-1@db/x", "/home/me/notes",
+            "--max-tokens", "4096", "--author=Ann Smith", "--key-file", "/srv/keys/one.pem", "--token-limit=200000", "--auth", "required"]
+        env = { MODE = "on", DATABASE_PASSWORD = "env-pass-1", LICENCE = "a\"quoted\"licence", ROOT = "/srv/projects", SINCE = "1795262400000", PGPASSWORD = "20260131", accessToken = "/9j4AAQSkZJRgABA" }
 
         [[mcp]]
         name = "tickets"
@@ -57,6 +61,8 @@ fn every_kind_of_secret_in_the_settings_is_hidden_and_nothing_else() {
         "arg-bearer-1",
         "x1b2c3d4e5f60718",
         "env-pass-1",
+        "20260131",
+        "/9j4AAQSkZJRgABA",
         "a\"quoted\"licence",
         r#"a\"quoted\"licence"#,
         "mcp-pass-1",
@@ -66,7 +72,8 @@ fn every_kind_of_secret_in_the_settings_is_hidden_and_nothing_else() {
         assert_eq!(secrets.hide(&format!("<{secret}>")), "<•••>", "{secret}");
     }
     let harmless = "Parlor is on, /home/me/notes, run --api-key, http://tickets.example/mcp?x=a@b, git@github.com, \
-                    ssh://git@host/x, key, 127.0.0.1";
+                    ssh://git@host/x, key, 127.0.0.1, --max-tokens 4096, Ann Smith, /srv/keys/one.pem, 200000, required, \
+                    /srv/projects/x, 1795262400000";
     assert_eq!(secrets.hide(harmless), harmless);
     assert!(!format!("{secrets:?}").contains("sk-"));
 }
@@ -109,6 +116,39 @@ fn a_text_is_cut_without_leaving_a_part_of_a_secret() {
     for end in 0..text.len() {
         let (kept, cut) = secrets.hide_within(&text[..end], 1000, true);
         assert!(cut && hidden.starts_with(&kept), "{end}: {kept}");
+    }
+}
+
+#[test]
+fn names_are_matched_by_whole_words() {
+    for name in [
+        "API_KEY",
+        "X-Api-Key",
+        "apiKey",
+        "--auth-token",
+        "OPENAI_APIKEY",
+        "PGPASSWORD",
+        "DB_PWD",
+        "GITHUB_PAT",
+        "Set-Cookie",
+        "Proxy-Authorization",
+        "client_secret",
+        "sessionId",
+    ] {
+        assert!(names_a_secret(name), "{name}");
+    }
+    for name in [
+        "--max-tokens",
+        "TOKENIZER",
+        "KEYBOARD",
+        "--author",
+        "PATH",
+        "COMPASS",
+        "monkey",
+        "ROOT",
+        "",
+    ] {
+        assert!(!names_a_secret(name), "{name}");
     }
 }
 

@@ -16,7 +16,7 @@ pub struct Literature {
     pub text_bytes: usize,
     /// How long a page that is loaded waits for PubMed, in seconds. What is not there by then the page asks for itself.
     pub page_seconds: f64,
-    /// How long an answer waits for PubMed, in seconds, to tell the model of what is open. What is not there by then is left out.
+    /// The seconds that an answer waits for PubMed to tell the model of what is open. What is not there by then is left out.
     pub context_seconds: f64,
 }
 

@@ -30,7 +30,7 @@ impl Default for Prompt {
 }
 
 impl Prompt {
-    /// Whether a model is given the short prompt. A window that nobody knows is mostly a hosted model's, which is large.
+    /// True if a model is given the short prompt. A window that nobody knows is mostly a hosted model's, which is large.
     pub fn is_short(&self, length: PromptLength, window: Option<usize>) -> bool {
         match length {
             PromptLength::Short => true,

@@ -263,7 +263,7 @@ fn in_range(name: &'static str, value: usize, range: RangeInclusive<usize>) -> R
     })
 }
 
-/// Whether a text is what a browser shows as the host of an address.
+/// True for what a browser shows as the host of an address.
 fn is_host(text: &str) -> bool {
     text.parse::<Authority>().is_ok() && !text.contains('@')
 }

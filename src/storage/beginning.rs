@@ -12,7 +12,7 @@ pub struct Beginning {
     pub answer: AssistantMessage,
     /// The messages that lead to it, oldest first.
     pub history: Vec<Message>,
-    /// What only providers understand of the answer and of those that lead to it, by message, in the order in which it came.
+    /// Data of the answer and of those that lead to it that only providers understand, by message, in the order in which it came.
     pub opaque: HashMap<MessageId, Vec<PlacedOpaque>>,
     /// What the person looked at when they wrote the message that the run answers: it is told of it, and has its tools, however
     /// late it is answered.

@@ -48,7 +48,7 @@ pub enum Change {
         run: RunKey,
         payload: Payload,
     },
-    /// What only the provider of a run's model understands. An event that makes the part beside which it belongs comes after it.
+    /// Data that only the provider of a run's model understands. An event that makes the part beside which it belongs comes after it.
     KeepOpaque {
         run: RunKey,
         placed: PlacedOpaque,
@@ -99,7 +99,7 @@ pub enum Change {
         events: Vec<EventBody>,
         message: AssistantMessage,
     },
-    /// The end of a run that can't be ended otherwise: its last events, its status, and its message if that can be stored.
+    /// The end of a run that can't be ended otherwise: its status, with its last events and its message if those can be stored.
     GiveUp {
         run: RunKey,
         events: Vec<EventBody>,
@@ -171,7 +171,7 @@ pub enum Change {
         pmid: String,
         summary: Vec<String>,
     },
-    /// What the model is told of what was open when the question of a run was asked, unless that is known.
+    /// The text that tells the model what was open when the question of a run was asked, unless that is known.
     KeepLooking {
         run: RunKey,
         text: String,
@@ -299,7 +299,7 @@ pub struct Approval {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Looking {
     pub context: PageContext,
-    /// What was there; empty until it is known, or if the page has nothing to tell.
+    /// The text of what was there; empty until it is known, or if the page has nothing to tell.
     pub text: String,
     /// What the person wants of the assistant there.
     pub instructions: String,

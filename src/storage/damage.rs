@@ -8,7 +8,7 @@ use std::{
 
 use super::StorageError;
 
-/// How many damaged rows are named in the log. So many point at the disk, and naming more helps nobody.
+/// Damaged rows that are named in the log. So many point at the disk, and naming more helps nobody.
 const MAX_LOGGED: usize = 1000;
 
 /// The rows that the log names already: their table and id.

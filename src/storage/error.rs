@@ -60,7 +60,7 @@ pub enum Trouble {
 }
 
 impl StorageError {
-    /// Whether it is about one row, which stays as it is however often it is read, and not about storage as a whole.
+    /// True if it is about one row, which stays as it is however often it is read, and not about storage as a whole.
     pub fn is_damage(&self) -> bool {
         matches!(
             self,
@@ -90,7 +90,7 @@ impl StorageError {
     }
 }
 
-/// What an error of SQLite's means for a person.
+/// The meaning of an error of SQLite's for a person.
 fn of_sql(error: &sqlx::Error) -> Trouble {
     // https://sqlite.org/rescode.html: the lowest byte is the primary code.
     const PERM: i32 = 3;

@@ -15,7 +15,8 @@ use upstream::{Script, Upstream, When};
 
 use crate::{
     SOON, Server,
-    client::{Seen, post, query},
+    client::{Seen, post, query, stored},
+    followed_by,
 };
 
 /// Zeroes the root pages of a table and of its indices.
@@ -67,7 +68,7 @@ async fn text(response: reqwest::Response) -> String {
     String::from_utf8(body.to_vec()).expect("text")
 }
 
-/// What a start says that does not succeed.
+/// The words of a start that does not succeed.
 async fn refused(command: &mut Command) -> String {
     let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
     let output = timeout(SOON, output).await.expect("it ends").expect("it runs");
@@ -122,6 +123,36 @@ async fn a_damaged_table_refuses_a_turn_at_once() {
     );
 }
 
+/// The end of a run is stored where nothing of the log can be read or written.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_ends_without_the_log() {
+    parlor::outgoing::install_tls();
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let upstream = Upstream::start().await;
+    upstream.script(When::any(), Script::new().text("well").gate("never"));
+    let server = Server::start(data, &upstream).await;
+    let (begun, run) = tokio::sync::oneshot::channel();
+    let client = tokio::spawn(Seen::until_the_end(server.url.clone(), ask(), Some(begun)));
+    let run = timeout(SOON, run).await.expect("it begins").expect("a run");
+    server.kill().await;
+    let seen = timeout(SOON, client).await.expect("it breaks").expect("no panic");
+    let conversation = seen.events[0].conversation_id;
+    zero(data, "events").await;
+
+    let server = Server::start(data, &upstream).await;
+    let at_work: i64 = query(data, "SELECT count(*) FROM runs WHERE status = 'running'").await;
+    assert_eq!(at_work, 0);
+    let message = stored(&server.url, run).await;
+    let answer = message.assistant().expect("an answer");
+    assert!(answer.is_damaged() && answer.status.is_terminal(), "{answer:?}");
+    let page = reqwest::get(format!("{}/c/{conversation}", server.url)).await;
+    assert_eq!(page.expect("an answer").status(), StatusCode::OK);
+    // Nothing more comes of it: an EventSource is told to stay away.
+    let events = reqwest::get(format!("{}/api/runs/{run}/events", server.url)).await;
+    assert_eq!(events.expect("an answer").status(), StatusCode::NO_CONTENT);
+}
+
 #[tokio::test]
 async fn what_is_no_database_is_left_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
@@ -170,4 +201,22 @@ async fn secrets_in_arguments_are_not_in_the_log() {
         log.contains("args: --token •••") && !log.contains("hush"),
         "{log}"
     );
+}
+
+/// Files that an MCP server makes for others can be read by others.
+#[cfg(unix)]
+#[tokio::test]
+async fn an_mcp_server_has_the_umask_of_whoever_starts_parlor() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let settings = folder.path().join("settings.toml");
+    let file = "[[mcp]]\nname = 'x'\ncommand = 'sh'\nargs = ['-c', 'echo \"mask $(umask)\" >&2; exec cat >/dev/null']\n";
+    fs::write(&settings, file).unwrap();
+    let parlor = Server::command(folder.path(), &upstream, "127.0.0.1:0");
+    let mut command = Command::new("sh");
+    command.args(["-c", r#"umask 026; exec "$0" "$@""#]);
+    let mut command = followed_by(command, &parlor);
+    command.env("PARLOR_LOG", "info").arg("--config").arg(&settings);
+    let server = Server::run(&mut command).await;
+    server.says_after(0, "mask 0026").await;
 }

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use parlor::protocol::{MessageBody, RunStatus};
+use parlor::protocol::{IntentId, MessageBody, RunStatus};
 use serde_json::json;
 use tokio::{
+    sync::oneshot,
     task::JoinSet,
     time::{sleep, timeout},
 };
@@ -111,7 +112,7 @@ async fn damaged_runs_have_their_end_after_a_kill() {
     let server = Server::start(folder.path(), &upstream).await;
     let mut runs = Vec::new();
     for _ in 0..3 {
-        let (begun, run) = tokio::sync::oneshot::channel();
+        let (begun, run) = oneshot::channel();
         let ask = json!({ "message": "What time is it?", "model": "openai/echo" });
         tokio::spawn(Seen::until_said(server.url.clone(), ask, begun));
         runs.push(timeout(SOON, run).await.expect("it begins").expect("it begins"));
@@ -158,7 +159,72 @@ async fn damaged_runs_have_their_end_after_a_kill() {
     assert_eq!(log(&server.url, 0, head).await.len() as u64, head);
 }
 
-/// Where `make fuzz` looks for randomised tests.
+/// Gemini's data for itself, which it wants back with the output of the tool that it asked for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_continued_turn_gives_the_provider_its_data_after_a_kill() {
+    const SIGNATURE: &str = "Cs4BAc/+7w==";
+    parlor::outgoing::install_tls();
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let call = json!({
+        "index": 0, "id": "function-call-1", "type": "function",
+        "extra_content": { "google": { "thought_signature": SIGNATURE } },
+        "function": { "name": "current_time", "arguments": "{}" },
+    });
+    let chunk =
+        json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [call] }, "finish_reason": "stop" }] });
+    let signed = Script::new()
+        .raw(format!("data: {chunk}\n\ndata: [DONE]\n\n"))
+        .end();
+    upstream.script(When::any(), signed);
+    upstream.script(When::tool_gave(""), Script::new().gate("never"));
+    let server = Server::start(folder.path(), &upstream).await;
+    let ask = json!({ "message": "What time is it?", "model": "openai/echo" });
+    let (begun, run) = oneshot::channel();
+    let client = tokio::spawn(Seen::until_the_end(server.url.clone(), ask, Some(begun)));
+    let run = timeout(SOON, run).await.expect("it begins").expect("it begins");
+    timeout(SOON, upstream.reached("never"))
+        .await
+        .expect("the model is asked again");
+    server.kill().await;
+    let seen = timeout(SOON, client).await.expect("it breaks").expect("no panic");
+    let conversation = seen.events.first().expect("an event").conversation_id;
+
+    upstream.reset();
+    upstream.script(When::any(), Script::new().text("It is noon."));
+    let server = Server::start(folder.path(), &upstream).await;
+    let intent = json!({ "intent": {
+        "intent_id": IntentId::new(), "conversation_id": conversation, "message_id": run,
+    } });
+    let continued = reqwest::Client::new()
+        .post(format!("{}/rpc/continue_run", server.url))
+        .header("content-type", "application/json")
+        .body(intent.to_string())
+        .send();
+    let continued = continued.await.expect("an answer").status();
+    assert_eq!(continued, reqwest::StatusCode::OK);
+    let events = reqwest::get(format!("{}/api/runs/{run}/events", server.url)).await;
+    let seen = Seen::rest_of(events.expect("an answer"), None);
+    timeout(SOON, seen).await.expect("it ends");
+    let MessageBody::Assistant(answer) = stored(&server.url, run).await.body else {
+        panic!("a run's message is an answer")
+    };
+    assert_eq!(
+        (answer.status, &*answer.text()),
+        (RunStatus::Complete, "It is noon.")
+    );
+    let asked = upstream.requests().into_iter().map(|request| request.body);
+    let asked: Vec<_> = asked.filter(|body| body["messages"].is_array()).collect();
+    let messages = asked.last().expect("a call of the model")["messages"]
+        .as_array()
+        .expect("messages");
+    let said = messages.iter().find(|message| message["role"] == "assistant");
+    let signature =
+        &said.expect("what it said")["tool_calls"][0]["extra_content"]["google"]["thought_signature"];
+    assert_eq!(signature, SIGNATURE, "{messages:?}");
+}
+
+/// Randomised tests, as `make fuzz` looks for them.
 mod properties {
     use fuzzing::seeds;
 

@@ -97,6 +97,19 @@ impl Server {
     }
 }
 
+/// A command that runs another one in the end.
+fn followed_by(mut command: Command, other: &Command) -> Command {
+    let other = other.as_std();
+    command.arg(other.get_program()).args(other.get_args());
+    for (name, value) in other.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    command
+        .current_dir(other.get_current_dir().expect("a folder"))
+        .kill_on_drop(true);
+    command
+}
+
 /// Reads what a process says to its log, and says it again for whoever looks at the test.
 fn log_of(child: &mut Child) -> watch::Receiver<Vec<String>> {
     let (says, log) = watch::channel(Vec::new());

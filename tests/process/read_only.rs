@@ -15,7 +15,8 @@ use upstream::{Script, Upstream, When};
 use crate::{
     SOON, Server,
     client::{Seen, stored},
-    trouble::{followed_by, in_own_namespace, may_mount},
+    followed_by,
+    trouble::{in_own_namespace, may_mount},
 };
 
 /// The command that starts Parlor as somebody for whom permissions count: not even root may write where they forbid it.

@@ -19,6 +19,7 @@ use upstream::{Script, Upstream, When};
 use crate::{
     SOON, Server,
     client::{Seen, post, query, stored},
+    followed_by,
 };
 
 /// How soon who wants something hears that it can't be stored.
@@ -97,19 +98,6 @@ pub fn in_own_namespace() -> Command {
     if !rustix::process::geteuid().is_root() {
         command.args(["--user", "--map-root-user"]);
     }
-    command
-}
-
-/// A command that runs another one in the end.
-pub fn followed_by(mut command: Command, other: &Command) -> Command {
-    let other = other.as_std();
-    command.arg(other.get_program()).args(other.get_args());
-    for (name, value) in other.get_envs() {
-        command.env(name, value.unwrap_or_default());
-    }
-    command
-        .current_dir(other.get_current_dir().expect("a folder"))
-        .kill_on_drop(true);
     command
 }
 

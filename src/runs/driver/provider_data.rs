@@ -1,4 +1,4 @@
-//! What a run keeps of data that only its model's provider understands.
+//! Data that only the provider of a run's model understands: which of them are kept, and when.
 
 use super::Driver;
 use crate::{

@@ -1,4 +1,4 @@
-//! What a conversation is put together from, and which data of it are for the provider that is asked.
+//! The things that a conversation is put together from, and which data of it are for the provider that is asked.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -7,14 +7,14 @@ use crate::{
     providers::endpoint_of,
 };
 
-/// What there is of a conversation.
+/// All that there is of a conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct Told<'a> {
     /// The messages that lead to the answer, oldest first; the last is the question.
     pub history: &'a [Message],
     /// The answer, and what it has come to.
     pub begun: (MessageId, &'a AssistantMessage),
-    /// What only providers understand of all of it.
+    /// Data of all of it that only providers understand.
     pub opaque: &'a HashMap<MessageId, Vec<PlacedOpaque>>,
 }
 
@@ -36,12 +36,12 @@ pub struct OpaqueOf<'a> {
 }
 
 impl OpaqueOf<'_> {
-    /// What belongs to a part.
+    /// Data that belong to a part.
     pub fn beside(self, node: usize, part: usize) -> Vec<Opaque> {
         self.matching(|placed| placed.node == node && placed.part == Some(part))
     }
 
-    /// What belongs to these nodes as a whole, or to anything in them but these parts of one.
+    /// Data that belong to these nodes as a whole, or to anything in them but these parts of one.
     pub fn of_nodes(self, nodes: Range<usize>, but: (usize, &[usize])) -> Vec<Opaque> {
         let is_left_out = |placed: &PlacedOpaque| {
             placed.node == but.0 && placed.part.is_some_and(|part| but.1.contains(&part))

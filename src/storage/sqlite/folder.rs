@@ -13,7 +13,7 @@ use crate::storage::StorageError;
 /// The name of the file in the data folder that is locked while a Parlor uses it.
 const LOCK_NAME: &str = "parlor.lock";
 
-/// What SQLite appends to the database's name for its own files.
+/// The endings that SQLite appends to the database's name for its own files.
 const SUFFIXES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// The locks on a data folder. A process that dies lets go of them.
@@ -65,7 +65,7 @@ pub(super) fn lock(folder: &Path) -> Result<Lock, StorageError> {
     }
 }
 
-/// How a file is opened that is made for its owner alone, if it is not there.
+/// Options to open a file, and to make it for its owner alone if it is not there.
 fn private() -> OpenOptions {
     let mut options = File::options();
     options.create(true).write(true);
@@ -117,11 +117,10 @@ pub(super) fn make_private(folder: &Path) {
 
     const OTHERS: u32 = 0o077;
     const STICKY: u32 = 0o1000;
-    let names = [LOCK_NAME.to_owned(), FILE_NAME.to_owned()].into_iter();
-    let names = names.chain(SUFFIXES.map(|suffix| [FILE_NAME, suffix].concat()));
     // A folder that is not for Parlor alone is left alone: it may be a home, or /tmp.
-    let is_for_parlor = |mode: u32| mode & STICKY == 0 && (folder.join(FILE_NAME).exists() || is_new(folder));
-    for path in names.map(|name| folder.join(name)).chain([folder.to_owned()]) {
+    let is_for_parlor = |mode: u32| mode & STICKY == 0 && has_nothing_else(folder);
+    let files = file_names().map(|name| folder.join(name));
+    for path in files.chain([folder.to_owned()]) {
         let Ok(found) = fs::metadata(&path) else { continue };
         let mode = found.mode() & 0o7777;
         if mode & OTHERS == 0 {
@@ -151,11 +150,20 @@ pub(super) fn make_private(folder: &Path) {
 #[cfg(not(unix))]
 pub(super) fn make_private(_: &Path) {}
 
-/// Whether nothing but the lock is in a folder.
+/// The names of all that Parlor makes in its folder.
 #[cfg(unix)]
-fn is_new(folder: &Path) -> bool {
-    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    entries
-        .map(|entry| entry.file_name())
-        .all(|name| name == LOCK_NAME)
+fn file_names() -> impl Iterator<Item = String> {
+    let of_database = SUFFIXES.map(|suffix| [FILE_NAME, suffix].concat());
+    [LOCK_NAME, FILE_NAME]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(of_database)
+}
+
+/// True if all that is in a folder is Parlor's. One that can't be read is not known to be.
+#[cfg(unix)]
+fn has_nothing_else(folder: &Path) -> bool {
+    let is_ours = |name: &OsStr| file_names().any(|ours| name == ours.as_str());
+    fs::read_dir(folder)
+        .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| is_ours(&entry.file_name()))))
 }

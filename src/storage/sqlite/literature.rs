@@ -27,7 +27,7 @@ pub(super) async fn looking(
     Ok(looking.flatten())
 }
 
-/// What was looked at, if a row has anything of it that can be read.
+/// Reads what was looked at, if a row has anything of it that can be read.
 pub(super) fn read_looking(row: &SqliteRow, asked: MessageId) -> Result<Option<Looking>, StorageError> {
     let Some(context) = optional_text(row, "context")? else {
         return Ok(None);

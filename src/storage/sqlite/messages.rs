@@ -1,10 +1,10 @@
 //! The queries about messages: a conversation page by page, and one message. Each takes a connection whose transaction
 //! makes it one consistent picture.
 
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
 use super::{
-    id, json, optional_id, optional_text, payloads, position,
+    id, json, number, optional_id, optional_position, optional_text, payloads,
     read::{head, run_status},
     text, undamaged_rows,
 };
@@ -14,7 +14,10 @@ use crate::{
         Timestamp, Transcript, UserId,
         transcript::{self, Elsewhere},
     },
-    storage::{PageSize, StorageError, damage::undamaged},
+    storage::{
+        PageSize, StorageError, Trouble,
+        damage::{report, undamaged},
+    },
 };
 
 /// What a run has produced since its message was last stored.
@@ -263,15 +266,28 @@ async fn catch_up(
     let rows = sqlx::query(UNSTORED_EVENTS_OF_RUN)
         .bind(user_id.to_string())
         .bind(run.to_string())
-        .fetch_all(connection)
-        .await?;
+        .fetch_all(&mut *connection)
+        .await
+        .map_err(StorageError::from);
+    let rows = match rows {
+        Err(error) if error.trouble() == Trouble::Damaged => {
+            report("events", format_args!("those of the run {run}"), &error);
+            answer.error = Some(RunError::damaged(run));
+            run_alone(connection, run).await?.into_iter().collect()
+        }
+        rows => rows?,
+    };
     let status = rows.first().map(|row| run_status(row, run)).transpose()?;
     for row in rows {
-        if row.try_get::<Option<i64>, _>("position")?.is_none() {
-            continue;
-        }
-        let name = format_args!("{user_id}/{}", position(&row, "position")?.0);
-        let event = undamaged("events", name, json::<Event>(&row, "event"))?;
+        let name = format_args!("one of the run {run}");
+        let event = match undamaged("events", name, optional_position(&row, "position"))? {
+            Some(None) => continue,
+            Some(Some(position)) => {
+                let name = format_args!("{user_id}/{}", position.0);
+                undamaged("events", name, json::<Event>(&row, "event"))?
+            }
+            None => None,
+        };
         let applied = event.and_then(|event| transcript::apply_to_run(answer, &event.body));
         if applied.is_none() {
             answer.error = Some(RunError::damaged(run));
@@ -303,19 +319,24 @@ async fn stored_message(
     Ok(Some(Message {
         id,
         parent_id: undamaged("messages", &name, optional_id(row, "parent_id"))?.flatten(),
-        created_at: Timestamp(row.try_get("created_at")?),
+        created_at: Timestamp(number("messages", &name, row, "created_at")?),
         body,
     }))
 }
 
-/// What stands in place of a body that can't be read. Answers are known by their runs, which say where they stand.
+/// Stands in place of a body that can't be read. Answers are known by their runs, which say where they stand.
 async fn damaged_body(connection: &mut SqliteConnection, id: MessageId) -> Result<MessageBody, StorageError> {
-    let run = sqlx::query("SELECT status FROM runs WHERE id = ?")
-        .bind(id.to_string())
-        .fetch_optional(connection)
-        .await?;
-    Ok(match run {
+    Ok(match run_alone(connection, id).await? {
         Some(run) => MessageBody::Assistant(AssistantMessage::damaged(id, run_status(&run, id)?)),
         None => MessageBody::Damaged,
     })
+}
+
+/// The row of the run that has made a message, without its events.
+async fn run_alone(
+    connection: &mut SqliteConnection,
+    id: MessageId,
+) -> Result<Option<SqliteRow>, StorageError> {
+    let run = sqlx::query("SELECT status, NULL AS position FROM runs WHERE id = ?");
+    Ok(run.bind(id.to_string()).fetch_optional(connection).await?)
 }

@@ -8,7 +8,10 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use self::{
-    row::{id, json, json_rows, optional_id, optional_text, position, text, undamaged_rows},
+    row::{
+        id, json, json_rows, number, optional_id, optional_position, optional_text, position, text,
+        undamaged_rows,
+    },
     writer::Writer,
 };
 use super::{
@@ -60,7 +63,7 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// Whether the data that were here once are gone: the database was empty, and beside it were other files.
+    /// True if the data that were here once are gone: the database was empty, and beside it were other files.
     pub fn lacks_earlier_data(&self) -> bool {
         self.lacks_earlier_data
     }

@@ -5,7 +5,7 @@ use futures::TryStreamExt;
 use serde::de::Error as _;
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{id, optional_id, optional_text, position, text, undamaged_rows};
+use super::{id, number, optional_id, optional_position, optional_text, position, text, undamaged_rows};
 use crate::{
     protocol::{
         ConversationId, ConversationList, ConversationSummary, Event, EventBody, MessageId, Position,
@@ -81,10 +81,12 @@ pub(super) async fn log_after(
         if after < position(&row, "trimmed")? || after > position(&row, "head")? {
             return Ok(LogPage::Reset);
         }
-        if row.try_get::<Option<i64>, _>("position")?.is_none() {
-            break;
-        }
-        let position = position(&row, "position")?;
+        let position = match undamaged("events", user_id, optional_position(&row, "position"))? {
+            Some(Some(position)) => position,
+            Some(None) => break,
+            // Nobody knows where it stood.
+            None => continue,
+        };
         let name = format_args!("{user_id}/{}", position.0);
         match undamaged("events", name, logged(&row, user_id, position))? {
             Some(logged) => {
@@ -127,7 +129,7 @@ fn logged(row: &SqliteRow, user_id: UserId, position: Position) -> Result<Logged
     Ok(LoggedEvent { user_id, event, json })
 }
 
-/// What is read in place of an event that can't be.
+/// Stands in place of an event that can't be read.
 fn damaged_event(position: Position) -> Event {
     Event {
         position,
@@ -178,14 +180,16 @@ pub(super) async fn conversations(
 }
 
 fn summary(row: &SqliteRow) -> Result<ConversationSummary, StorageError> {
+    let id = id(row, "id")?;
+    let number = |column| number("conversations", id, row, column);
     Ok(ConversationSummary {
-        id: id(row, "id")?,
+        id,
         title: text(row, "title")?,
-        updated_at: Timestamp(row.try_get("updated_at")?),
-        activity: position(row, "activity")?,
-        active_run: optional_id(row, "active_run")?,
+        updated_at: Timestamp(number("updated_at")?),
+        activity: Position(number("activity")?.unsigned_abs()),
+        active_run: undamaged("conversations", id, optional_id(row, "active_run"))?.flatten(),
         waiting: row.try_get("waiting")?,
-        unseen: row.try_get("unseen")?,
+        unseen: number("unseen")? != 0,
     })
 }
 
@@ -200,10 +204,11 @@ pub(super) async fn conversation(
         .fetch_optional(connection)
         .await?;
     row.map(|row| {
+        let created_at = number("conversations", conversation_id, &row, "created_at")?;
         Ok(StoredConversation {
             summary: summary(&row)?,
             model: optional_text(&row, "model")?,
-            created_at: Timestamp(row.try_get("created_at")?),
+            created_at: Timestamp(created_at),
         })
     })
     .transpose()
@@ -238,10 +243,8 @@ pub(super) fn stored_run(row: &SqliteRow) -> Result<Option<StoredRun>, StorageEr
     Ok(Some(StoredRun {
         key,
         status: run_status(row, key.message_id)?,
-        first_position: position(row, "first_position")?,
-        last_position: row
-            .try_get::<Option<i64>, _>("last_position")?
-            .map(|position| Position(position.unsigned_abs())),
+        first_position: Position(number("runs", key.message_id, row, "first_position")?.unsigned_abs()),
+        last_position: undamaged("runs", key.message_id, optional_position(row, "last_position"))?.flatten(),
     }))
 }
 

@@ -1,6 +1,6 @@
 //! Reading the columns of a row, any of which may be damaged.
 
-use std::str::FromStr;
+use std::{fmt::Display, str::FromStr};
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -34,8 +34,20 @@ pub(super) fn text(row: &SqliteRow, column: &str) -> Result<String, StorageError
 
 /// A text column that may be null.
 pub(super) fn optional_text(row: &SqliteRow, column: &str) -> Result<Option<String>, StorageError> {
-    let bytes = row.try_get::<Option<&[u8]>, _>(column)?;
+    // Whatever stands there has some text.
+    let bytes = row.try_get_unchecked::<Option<&[u8]>, _>(column)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
+}
+
+/// A number column; 0 if it can't be read. `id` names the row in the log.
+pub(super) fn number(
+    table: &'static str,
+    id: impl Display,
+    row: &SqliteRow,
+    column: &str,
+) -> Result<i64, StorageError> {
+    let read = row.try_get(column).map_err(StorageError::from);
+    Ok(undamaged(table, id, read)?.unwrap_or_default())
 }
 
 /// A column of JSON.
@@ -72,6 +84,12 @@ pub(super) fn undamaged_rows<T>(
         all.extend(undamaged(table, text(row, id)?, read(row))?);
     }
     Ok(all)
+}
+
+/// A position column that may be null.
+pub(super) fn optional_position(row: &SqliteRow, column: &str) -> Result<Option<Position>, StorageError> {
+    let position = row.try_get::<Option<i64>, _>(column)?;
+    Ok(position.map(|position| Position(position.unsigned_abs())))
 }
 
 /// A position column of a row.

@@ -22,7 +22,7 @@ pub(super) async fn parameters(
     row.as_ref().map(read).transpose()
 }
 
-/// How a conversation's model is asked; nothing said, or nothing that can be read, is nothing set.
+/// Reads how a conversation's model is asked; nothing said, or nothing that can be read, is nothing set.
 pub(super) fn read_parameters(
     row: &SqliteRow,
     conversation_id: ConversationId,

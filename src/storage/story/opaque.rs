@@ -1,4 +1,4 @@
-//! What only the providers of models understand.
+//! Data that only the providers of models understand.
 
 use super::*;
 use crate::protocol::{Json, Opaque, PlacedOpaque};

@@ -5,7 +5,6 @@ use sqlx::SqliteConnection;
 use super::{
     Batch, Failure,
     literature::{keep_seen, keep_summary},
-    output::store_answer,
 };
 use crate::{
     protocol::EventBody,
@@ -67,11 +66,8 @@ impl Batch {
                 status,
                 message,
             } => {
-                self.give_up(connection, run, events, *status).await?;
-                if let Some(message) = message {
-                    store_answer(connection, run.user_id, run.message_id, message).await?;
-                }
-                Ok(Outcome::Done)
+                self.give_up(connection, run, events, *status, message.as_deref())
+                    .await
             }
             Change::Rename {
                 user_id,

@@ -297,7 +297,7 @@ pub(super) async fn keep_looking(
     Ok(())
 }
 
-/// What the model is told of what the person looked at. The first that is told stays.
+/// Keeps the text that tells the model what the person looked at. The first that is told stays.
 pub(super) async fn keep_seen(
     connection: &mut SqliteConnection,
     run: &RunKey,

@@ -76,9 +76,7 @@ impl Batch {
             Err(Refusal::NotFound)?;
         }
         crash_point!("end::status");
-        if !message.is_damaged() || is_readable(&mut *connection, run).await? {
-            store_answer(&mut *connection, run.user_id, run.message_id, message).await?;
-        }
+        store_last(&mut *connection, run, message).await?;
         crash_point!("end::message");
         // Of a damaged answer nobody knows what was shown.
         if !message.is_damaged() {
@@ -96,33 +94,53 @@ impl Batch {
 }
 
 impl Batch {
-    /// Ends a run without touching its message.
+    /// Ends a run. Without events nothing of the log is read or written, and none of its events is the run's end: so it says that it
+    /// ended before it began, and nobody waits for more.
     pub(super) async fn give_up(
         &mut self,
         connection: &mut SqliteConnection,
         run: &RunKey,
         events: &[EventBody],
         status: RunStatus,
-    ) -> Result<(), Failure> {
-        let last = self.append(&mut *connection, run, events).await?;
+        message: Option<&AssistantMessage>,
+    ) -> Result<Outcome, Failure> {
+        let last = match events {
+            [] => None,
+            events => Some(self.append(&mut *connection, run, events).await?),
+        };
         let ended = sqlx::query(
-            "UPDATE runs SET status = ?, last_position = ? \
+            "UPDATE runs SET status = ?, last_position = coalesce(?, first_position - 1) \
              WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
         )
         .bind(status.as_str())
-        .bind(last.0.cast_signed())
+        .bind(last.map(|last| last.0.cast_signed()))
         .bind(run.user_id.to_string())
         .bind(run.message_id.to_string())
-        .execute(connection)
+        .execute(&mut *connection)
         .await?;
         if ended.rows_affected() == 0 {
             Err(Refusal::NotFound)?;
         }
-        Ok(())
+        if let Some(message) = message {
+            store_last(connection, run, message).await?;
+        }
+        Ok(Outcome::Done)
     }
 }
 
-/// Whether the stored message can be read. One that can't be is kept as it is: a later version may be able to.
+/// Stores what a run has come to, unless that lacks something that may be in what is stored.
+async fn store_last(
+    connection: &mut SqliteConnection,
+    run: &RunKey,
+    message: &AssistantMessage,
+) -> Result<(), Failure> {
+    if !message.is_damaged() || is_readable(&mut *connection, run).await? {
+        store_answer(connection, run.user_id, run.message_id, message).await?;
+    }
+    Ok(())
+}
+
+/// True if the stored message can be read. One that can't be is kept as it is: a later version may be able to.
 async fn is_readable(connection: &mut SqliteConnection, run: &RunKey) -> Result<bool, StorageError> {
     let row = sqlx::query("SELECT body FROM messages WHERE user_id = ? AND id = ?")
         .bind(run.user_id.to_string())

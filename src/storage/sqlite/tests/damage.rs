@@ -4,8 +4,9 @@ use super::*;
 use crate::protocol::{Event, MessageBody, RunStatus, ToolStatus};
 
 mod beside;
+mod numbers;
 
-/// What stands where JSON should be.
+/// Stands where JSON should be.
 const DAMAGED: &[&str] = &[
     "''",
     "'null'",

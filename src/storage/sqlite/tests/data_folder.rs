@@ -62,6 +62,34 @@ async fn the_check_finds_zeroed_pages() {
 }
 
 #[tokio::test]
+async fn the_check_looks_at_every_table_and_index() {
+    let folder = closed().await;
+    let file = folder.path().join(FILE_NAME);
+    let options = SqliteConnectOptions::new().filename(&file);
+    let sound = fs::read(&file).unwrap();
+    let mut connection = options.connect().await.unwrap();
+    let pages: Vec<(String, i64)> =
+        sqlx::query_as("SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0")
+            .fetch_all(&mut connection)
+            .await
+            .unwrap();
+    let size: i64 = sqlx::query_scalar("PRAGMA page_size")
+        .fetch_one(&mut connection)
+        .await
+        .unwrap();
+    connection.close().await.unwrap();
+    let size = usize::try_from(size).unwrap();
+    for (name, page) in pages {
+        let mut damaged = sound.clone();
+        let at = (usize::try_from(page).unwrap() - 1) * size;
+        damaged[at..at + size].fill(0);
+        fs::write(&file, damaged).unwrap();
+        let found = check::check(&options, CancellationToken::new()).await.unwrap();
+        assert_ne!(found, [""; 0], "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_database_without_its_tail_does_not_open() {
     let folder = closed().await;
     let file = folder.path().join(FILE_NAME);
@@ -130,8 +158,6 @@ async fn nobody_else_can_open_the_data() {
     for entry in fs::read_dir(folder.path()).unwrap() {
         set(&entry.unwrap().path(), 0o644);
     }
-    fs::write(folder.path().join("notes.txt"), "").unwrap();
-    set(&folder.path().join("notes.txt"), 0o644);
     let storage = open(folder.path()).await.unwrap();
     storage.commit(NOON, &[send("hello").0]).await.unwrap();
     assert_eq!(mode(folder.path()), 0o700);
@@ -139,17 +165,20 @@ async fn nobody_else_can_open_the_data() {
     for entry in fs::read_dir(folder.path()).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let expected = if name == "notes.txt" { 0o644 } else { 0o600 };
-        assert_eq!(mode(&path), expected, "{name}");
+        assert_eq!(mode(&path), 0o600, "{name}");
         names.push(name);
     }
     assert!(names.contains(&WAL.to_owned()), "{names:?}");
 
-    // A folder that is not Parlor's alone is not closed to others.
+    // A folder that is not Parlor's alone is not closed to others, however often it is used.
     let shared = tempfile::tempdir().unwrap();
+    let notes = shared.path().join("notes.txt");
     set(shared.path(), 0o755);
-    fs::write(shared.path().join("notes.txt"), "").unwrap();
-    let _storage = Sqlite::open(shared.path()).await.unwrap();
-    assert_eq!(mode(shared.path()), 0o755);
-    assert_eq!(mode(&shared.path().join(FILE_NAME)), 0o600);
+    fs::write(&notes, "").unwrap();
+    set(&notes, 0o644);
+    for _ in 0..2 {
+        drop(open(shared.path()).await.unwrap());
+        assert_eq!((mode(shared.path()), mode(&notes)), (0o755, 0o644));
+        assert_eq!(mode(&shared.path().join(FILE_NAME)), 0o600);
+    }
 }

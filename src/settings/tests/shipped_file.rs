@@ -1,0 +1,135 @@
+//! The file that comes with Parlor: its examples are understood, and what it says of the defaults is so.
+
+use super::*;
+
+/// The example of an Azure endpoint in the file that comes with Parlor.
+#[test]
+fn azures_example_reads_its_key_and_prints_no_secret() {
+    let file = include_str!("../../../Leptos.toml");
+    let example = file.lines().skip_while(|line| *line != "# name = \"azure\"");
+    let example = example.take_while(|line| line.starts_with('#'));
+    let example: Vec<&str> = example.map(|line| line.trim_start_matches(['#', ' '])).collect();
+    let file = format!("[[endpoints]]\n{}", example.join("\n"));
+    let settings = read(&file, &[("AZURE_OPENAI_API_KEY", "very-secret")]).unwrap();
+    let azure = &settings.endpoints[0];
+    assert_eq!(azure.headers["api-key"], Secret("very-secret".into()));
+    assert_eq!(azure.models, ["DEPLOYMENT"]);
+    assert!(azure.base_url.ends_with("/DEPLOYMENT?api-version=2024-10-21"));
+    let printed = format!("{settings:?}");
+    assert!(
+        !printed.contains("very-secret") && !printed.contains("api-version"),
+        "{printed}"
+    );
+    let without = read(&file, &[]).unwrap();
+    assert!(without.endpoints[0].headers.is_empty());
+}
+
+#[test]
+fn the_file_that_comes_with_parlor_says_where_pubmed_is() {
+    let line = format!("# base_url = \"{}\"", Pubmed::default().base_url);
+    assert!(include_str!("../../../Leptos.toml").contains(&line), "{line}");
+}
+
+/// The file that comes with Parlor has examples of what has no default.
+#[test]
+fn the_examples_of_mcp_servers_are_understood() {
+    let file = include_str!("../../../Leptos.toml");
+    let example = file.lines().skip_while(|line| *line != "# [[mcp]]");
+    let example = example.take_while(|line| line.starts_with('#'));
+    let example: Vec<&str> = example.map(|line| line.trim_start_matches(['#', ' '])).collect();
+    let env = [("FILES_TOKEN", "t1"), ("TICKETS_AUTHORIZATION", "Bearer t2")];
+    let settings = read(&example.join("\n"), &env).unwrap();
+    let variables = |name: &str, value: &str, variable: &str| mcp::Variables {
+        values: [(name.to_owned(), Secret(value.into()))].into(),
+        from: [(name.to_owned(), variable.to_owned())].into(),
+    };
+    let files = McpServer {
+        name: "files".into(),
+        reached: mcp::Reached::Command {
+            command: "npx".into(),
+            args: ["-y", "@modelcontextprotocol/server-filesystem", "/home/me/notes"]
+                .map(Into::into)
+                .into(),
+            env: variables("API_TOKEN", "t1", "FILES_TOKEN"),
+        },
+        approval: None,
+        timeout: Duration::from_secs(60),
+        disabled_tools: vec![],
+    };
+    let tickets = McpServer {
+        name: "tickets".into(),
+        reached: mcp::Reached::Url {
+            url: "https://tickets.example/mcp".into(),
+            headers: variables("Authorization", "Bearer t2", "TICKETS_AUTHORIZATION"),
+        },
+        approval: Some(mcp::Approval::Ask),
+        timeout: Duration::from_secs(60),
+        disabled_tools: vec!["delete_everything".into()],
+    };
+    assert_eq!(settings.mcp, [files, tickets]);
+}
+
+/// The file that comes with Parlor names every setting with its default, behind a `#`.
+#[test]
+fn the_file_that_comes_with_parlor_says_the_defaults() {
+    let file = include_str!("../../../Leptos.toml");
+    assert_eq!(read(file, &[]).unwrap(), Settings::default());
+    let examples = [
+        "# [[",
+        "# name",
+        "# base_url",
+        "# api_key_env",
+        "# headers",
+        "# models",
+        "# default",
+        "# local",
+        "# prices",
+        "# [tools.web_search]",
+        "# provider",
+        "# url",
+        "# email",
+        "# context_window",
+        "# lists_all_models",
+        "# dialect",
+        "# timezone",
+        "# prompt",
+        "# tools",
+        "# command",
+        "# args",
+        "# env_from",
+        "# url",
+        "# approval",
+        "# timeout_seconds",
+        "# disabled_tools",
+    ];
+    let uncommented: Vec<&str> = file
+        .lines()
+        .filter(|line| !examples.iter().any(|example| line.starts_with(example)))
+        .map(|line| match line.strip_prefix("# ") {
+            Some(setting)
+                if setting
+                    .split_once(" = ")
+                    .is_some_and(|(name, _)| !name.contains(' ')) =>
+            {
+                setting
+            }
+            _ => line,
+        })
+        .collect();
+    let settings = read(&uncommented.join("\n"), &[]).unwrap();
+    assert_eq!(settings, Settings::default());
+    for name in [
+        "addr",
+        "data",
+        "discover",
+        "message_bytes",
+        "silence_seconds",
+        "keep_events",
+        "session_gap_hours",
+        "memories",
+        "disabled",
+        "enabled",
+    ] {
+        assert!(uncommented.iter().any(|line| line.starts_with(name)), "{name}");
+    }
+}

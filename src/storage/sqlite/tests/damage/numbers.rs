@@ -1,0 +1,147 @@
+//! Damaged numbers: each costs only itself. Tables that are `STRICT` have such only if a page is damaged.
+
+use super::*;
+use crate::protocol::RunError;
+
+/// Lets the tables take anything anywhere.
+async fn loosen(storage: &Sqlite) {
+    for sql in [
+        "PRAGMA writable_schema = ON",
+        "UPDATE sqlite_schema SET sql = replace(sql, ') STRICT, ', ') ') WHERE type = 'table'",
+        "PRAGMA schema_version = 1000",
+        "PRAGMA writable_schema = RESET",
+    ] {
+        write(storage, sql.into()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_time_costs_only_itself() {
+    let (_folder, storage) = opened().await;
+    let conversation_id = ConversationId::new();
+    let (question, _) = turn(&storage, conversation_id, "Hello").await;
+    let sound = shown(&storage, conversation_id).await;
+    let listed = storage.conversations(UserId::LOCAL, None, 10).await.unwrap();
+    loosen(&storage).await;
+    write(
+        &storage,
+        format!("UPDATE messages SET created_at = 'x' WHERE id = '{question}'"),
+    )
+    .await;
+    write(
+        &storage,
+        "UPDATE conversations SET created_at = 'x', updated_at = 'x', unseen = 'x'".into(),
+    )
+    .await;
+    let mut expected = sound;
+    expected.messages[0].created_at = Timestamp(0);
+    assert_eq!(shown(&storage, conversation_id).await, expected);
+    let mut expected = listed;
+    expected.conversations[0].updated_at = Timestamp(0);
+    expected.conversations[0].unseen = false;
+    assert_eq!(
+        storage.conversations(UserId::LOCAL, None, 10).await.unwrap(),
+        expected
+    );
+    let one = storage
+        .conversation(UserId::LOCAL, conversation_id)
+        .await
+        .unwrap();
+    assert_eq!(one.expect("it is there").summary, expected.conversations[0]);
+}
+
+#[tokio::test]
+async fn damaged_positions_cost_only_themselves() {
+    let (_folder, storage) = opened().await;
+    let (change, run) = send("Hello");
+    done(&storage, change).await;
+    let (other, sound) = send("Another");
+    done(&storage, other).await;
+    for text in ["one", "two"] {
+        let said = EventBody::TextDelta {
+            node: 0,
+            part: 0,
+            offset: 0,
+            text: text.into(),
+        };
+        done(
+            &storage,
+            Change::Append {
+                run,
+                events: vec![said],
+            },
+        )
+        .await;
+    }
+    let before = log(&storage, None).await;
+    loosen(&storage).await;
+    let of_run = format!("'{}'", run.message_id);
+    write(
+        &storage,
+        format!("UPDATE runs SET first_position = 'x', last_position = 'x' WHERE id = {of_run}"),
+    )
+    .await;
+    write(
+        &storage,
+        format!(
+            "UPDATE events SET position = 'x' WHERE position = {}",
+            before.len()
+        ),
+    )
+    .await;
+
+    let at_work = storage.runs_at_work().await.unwrap();
+    let keys: Vec<_> = at_work.iter().map(|run| run.key).collect();
+    assert!(keys.contains(&run) && keys.contains(&sound), "{keys:?}");
+    let stored = storage.run(UserId::LOCAL, run.message_id).await.unwrap().unwrap();
+    assert_eq!((stored.first_position, stored.last_position), (Position(0), None));
+    let (_, message) = storage
+        .message(UserId::LOCAL, run.message_id)
+        .await
+        .unwrap()
+        .unwrap();
+    let answer = message.assistant().unwrap();
+    assert_eq!(
+        (&*answer.text(), &answer.error),
+        ("one", &Some(RunError::damaged(run.message_id)))
+    );
+    assert_eq!(log(&storage, None).await, before[..before.len() - 1]);
+}
+
+#[tokio::test]
+async fn a_run_that_is_given_up_keeps_what_cannot_be_read() {
+    let (_folder, storage) = opened().await;
+    let (change, run) = send("Hello");
+    done(&storage, change).await;
+    write(
+        &storage,
+        format!("UPDATE messages SET body = '{{' WHERE id = '{}'", run.message_id),
+    )
+    .await;
+    let before = log(&storage, None).await;
+    let mut message = AssistantMessage::damaged(run.message_id, RunStatus::Running);
+    message.status = RunStatus::Failed;
+    let give_up = Change::GiveUp {
+        run,
+        events: Vec::new(),
+        status: RunStatus::Failed,
+        message: Some(Box::new(message)),
+    };
+    done(&storage, give_up).await;
+    let mut connection = storage.readers.acquire().await.unwrap();
+    let kept: String = sqlx::query_scalar("SELECT body FROM messages WHERE id = ?")
+        .bind(run.message_id.to_string())
+        .fetch_one(&mut *connection)
+        .await
+        .unwrap();
+    assert_eq!(kept, "{");
+    // Nothing of the log was touched, and nobody waits for what is not in it.
+    assert_eq!(log(&storage, None).await, before);
+    let stored = storage.run(UserId::LOCAL, run.message_id).await.unwrap().unwrap();
+    assert_eq!(stored.status, RunStatus::Failed);
+    assert!(
+        stored
+            .last_position
+            .is_some_and(|last| last < stored.first_position)
+    );
+}
