@@ -12,8 +12,8 @@ use self::{
 };
 use crate::{
     protocol::{
-        AssistantMessage, EventBody, FinishReason, Opaque, Part, Payload, RunError, RunStatus, Source,
-        Timestamp, ToolProgress, Usage, transcript::apply_to_run,
+        AssistantMessage, EventBody, FinishReason, Opaque, Part, Payload, RunError, RunStatus, Timestamp,
+        ToolProgress, Usage, transcript::apply_to_run,
     },
     providers::{ModelError, ModelErrorKind, ModelEvent},
 };
@@ -82,8 +82,6 @@ pub struct Agent {
     is_writing: bool,
     /// Why the present call of the model stopped, once it says.
     reason: Option<FinishReason>,
-    /// The sources that the model server named.
-    given: Vec<Source>,
     /// Names of what could not be read of the present answer.
     unread: Vec<String>,
     /// The text ends with a note about something that can't be shown.
@@ -199,7 +197,6 @@ impl Agent {
             thought: Repeats::new(0),
             is_writing: false,
             reason: None,
-            given: Vec::new(),
             unread: Vec::new(),
             has_note: false,
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{tests::terms, *};
 use crate::{
     pages::actions::EVERYWHERE,
-    protocol::{Json, Node, RunStatus, ToolCall, ToolStatus},
+    protocol::{Json, Node, RunStatus, Source, ToolCall, ToolStatus},
 };
 use control::Marker;
 use fuzzing::properties;
@@ -296,6 +296,46 @@ properties! {
         prop_assert_eq!(&replayed, &answer);
         prop_assert_eq!(kept, replayed.payloads().cloned().collect::<Vec<_>>());
     }
+
+    #[test]
+    fn a_source_never_changes_its_number(namings in prop::collection::vec(naming(), 0..10)) {
+        let url = |place: usize| format!("https://a.example/{place}");
+        let found: Vec<String> = (0..7).map(url).collect();
+        let message = having_found(&found.join("\n"));
+        let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(Tables), terms(20));
+        agent.step(Input::Start, Timestamp(0));
+        for naming in namings {
+            let before = agent.message().sources.clone();
+            let events = match &naming {
+                Naming::ByServer(sources) => {
+                    let source = |(number, place): &(usize, usize)| Source {
+                        number: *number,
+                        title: String::new(),
+                        url: url(*place),
+                    };
+                    vec![ModelEvent::Sources(sources.iter().map(source).collect())]
+                }
+                Naming::InText(places) => {
+                    let list: Vec<String> =
+                        places.iter().map(|place| format!("{{\"url\": \"{}\"}}", url(*place))).collect();
+                    vec![ModelEvent::Text(format!("So.\n<!-- METADATA: {{\"sources\": [{}]}} -->\n", list.join(", ")))]
+                }
+                Naming::NextCall => vec![
+                    ModelEvent::ToolCall { index: 0, id: "a".into(), name: "none".into() },
+                    ModelEvent::Finished(FinishReason::ToolCalls),
+                ],
+            };
+            for event in events {
+                agent.step(Input::Model(event), Timestamp(0));
+            }
+            let after = &agent.message().sources;
+            prop_assert!(after.starts_with(&before), "{:?}: {:?} -> {:?}", naming, before, after);
+            for (at, source) in after.iter().enumerate() {
+                let is_other = |other: &Source| other.number != source.number && other.url != source.url;
+                prop_assert!(after[..at].iter().all(is_other), "{:?}", after);
+            }
+        }
+    }
 }
 
 #[test]
@@ -377,6 +417,22 @@ fn sources_of_the_server_keep_their_numbers() {
         ),
         both
     );
+}
+
+/// Something that names sources, or the next call of the model. Addresses are told apart by their places.
+#[derive(Clone, Debug)]
+enum Naming {
+    ByServer(Vec<(usize, usize)>),
+    InText(Vec<usize>),
+    NextCall,
+}
+
+fn naming() -> impl Strategy<Value = Naming> {
+    prop_oneof![
+        prop::collection::vec((1..7_usize, 0..7_usize), 0..5).prop_map(Naming::ByServer),
+        prop::collection::vec(0..7_usize, 0..5).prop_map(Naming::InText),
+        Just(Naming::NextCall),
+    ]
 }
 
 #[test]
