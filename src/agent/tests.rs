@@ -344,15 +344,16 @@ fn a_limit_ends_an_answer_that_can_go_on() {
 
 #[test]
 fn thinking_up_to_the_limit_is_told_as_such() {
-    let (_, message) = played([
-        Input::Start,
-        thought("Hm"),
-        finished_because(FinishReason::Length),
-    ]);
-    let error = message.error.unwrap();
-    assert_eq!(error.code, "no_answer_after_thinking");
-    assert!(error.message.contains("longest"), "{}", error.message);
-    assert_eq!(message.finish_reason, Some(FinishReason::Length));
+    for (reason, words) in [
+        (FinishReason::Length, "longest"),
+        (FinishReason::PauseTurn, "paused"),
+    ] {
+        let (_, message) = played([Input::Start, thought("Hm"), finished_because(reason.clone())]);
+        let error = message.error.unwrap();
+        assert_eq!(error.code, "no_answer_after_thinking");
+        assert!(error.message.contains(words), "{}", error.message);
+        assert_eq!(message.finish_reason, Some(reason));
+    }
 }
 
 #[test]
