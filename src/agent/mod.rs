@@ -12,8 +12,8 @@ use self::{
 };
 use crate::{
     protocol::{
-        AssistantMessage, EventBody, FinishReason, Opaque, Part, Payload, RunError, RunStatus, Timestamp,
-        ToolProgress, Usage, transcript::apply_to_run,
+        AssistantMessage, EventBody, FinishReason, Part, RunError, RunStatus, Timestamp,
+        transcript::apply_to_run,
     },
     providers::{ModelError, ModelErrorKind, ModelEvent},
 };
@@ -25,10 +25,12 @@ mod finish;
 mod found;
 mod repeats;
 mod said;
+mod step;
 mod workshop;
 
 pub use calls::{Asked, Done, Made, Plan, Toolbox};
 pub(crate) use ends::{damaged, error};
+pub use step::{Effect, Input, Timeout};
 pub use workshop::Workshop;
 
 #[cfg(test)]
@@ -99,79 +101,6 @@ enum Phase {
     /// Tools are at work.
     Working,
     Ended,
-}
-
-/// What has happened.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Input {
-    /// The run begins.
-    Start,
-    /// The model said something.
-    Model(ModelEvent),
-    /// It is known what the present call of the model came to.
-    Used(Usage),
-    /// The call gave an error, before or in the middle of the stream.
-    Failed(ModelError),
-    /// The stream ended before the model said why.
-    BrokeOff,
-    /// The wait that was asked for is over.
-    Waited,
-    /// A tool says how far it is.
-    ToolProgress { index: usize, progress: ToolProgress },
-    /// A tool call has ended.
-    ToolEnded { index: usize, done: Done },
-    /// A person has answered whether a tool call may begin.
-    Answered { index: usize, allowed: bool },
-    /// A time limit has passed.
-    TimedOut(Timeout),
-    /// The answer has come to more than this many bytes.
-    TooLong(usize),
-    /// A person wants it to stop.
-    Stop,
-    /// The server is going down.
-    ShutDown,
-}
-
-/// Which time limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timeout {
-    /// The model said nothing at all.
-    FirstToken(Duration),
-    /// The model fell silent.
-    Silence(Duration),
-    /// The whole run took too long.
-    Run(Duration),
-}
-
-/// What is to be done.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
-    /// Call the model, with what the run has come to. It may ask for tools or not.
-    Call { with_tools: bool },
-    /// Wait at least this long, then say [`Input::Waited`].
-    Wait(Duration),
-    /// Add this to the run's log.
-    Log(EventBody),
-    /// Keep what the model has made for the panel. What is logged next names it.
-    Keep(Payload),
-    /// Keep what only the provider understands, beside a part of the answer or, without one, beside a whole node. What is logged next
-    /// may be that part.
-    KeepOpaque {
-        node: usize,
-        part: Option<usize>,
-        data: Opaque,
-    },
-    /// Run a tool, then say [`Input::ToolEnded`]. Its start is logged, which must be committed before it begins.
-    Run {
-        index: usize,
-        tool: String,
-        input: String,
-    },
-    /// Commit that the run waits for a person: this event, and the message as it is now. The run goes on from what is stored
-    /// when the person has answered.
-    Pause(EventBody),
-    /// Commit the end of the run: this event, and the message as it is now. Nothing comes after it.
-    End(EventBody),
 }
 
 impl Agent {

@@ -9,7 +9,7 @@ use super::{
     *,
 };
 use crate::{
-    protocol::{Json, ToolCall, ToolStatus},
+    protocol::{Json, Opaque, ToolCall, ToolStatus},
     providers::Beside,
 };
 
