@@ -1,4 +1,4 @@
-//! What a model server says beside the words of an answer: sources, data for itself, and what can't be shown.
+//! The rest of an answer beside its words: sources, data for the server itself, and pieces that can't be shown.
 
 use super::{Agent, Effect, control::bounded, said::filter_for};
 use crate::{
@@ -64,7 +64,7 @@ impl Agent {
         }]
     }
 
-    /// What was taken for text was thinking, in the present answer so far.
+    /// Makes thinking of the present answer's text so far.
     pub(super) fn takes_text_for_thinking(&mut self) -> Vec<Effect> {
         let mut items = Vec::new();
         self.filter.finish(&mut items);

@@ -1,4 +1,4 @@
-//! The agent: what a run does next, as a pure state machine.
+//! The agent: the next step of a run, as a pure state machine.
 //!
 //! (state, input) → (state, effects). It performs nothing, waits for nothing and reads no clock: the driver in
 //! `runs` performs the effects and feeds it what came of them.
@@ -40,34 +40,34 @@ mod said_tests;
 #[cfg(test)]
 mod tests;
 
-/// How often a call that the model server could not take is made again.
+/// The most often that a call which the model server could not take is made again.
 pub const MAX_RETRIES: u32 = 2;
 
 /// The longest that a model server may make us wait with its Retry-After.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// What to do when an answer broke off.
+/// The hint where an answer broke off.
 pub const KEPT: &str = "What had come is kept. Continue goes on from there, Retry begins anew.";
 
-/// How a run is let work.
+/// Limits of the agent loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// So many calls of the model may ask for tools; then it has to answer with what there is.
     pub max_iterations: usize,
-    /// Whether the model may be shown metadata before messages of the history: then it may imitate them.
+    /// The model may be shown metadata before messages of the history: then it may imitate them.
     pub has_metadata: bool,
     /// The answer is ended when the same passage stands in it so many times in a row. 0 means never.
     pub repetitions: usize,
 }
 
-/// What a run has come to.
+/// The state of a run.
 #[derive(Clone, Debug)]
 pub struct Agent {
     message: AssistantMessage,
     /// The node that the present call of the model fills.
     node: usize,
     phase: Phase,
-    /// When it was set to work.
+    /// The time at which it was set to work.
     began_at: Timestamp,
     retries: u32,
     tools: Arc<dyn Toolbox>,
@@ -82,7 +82,7 @@ pub struct Agent {
     thought: Repeats,
     /// The person has been told that something is being written for the panel.
     is_writing: bool,
-    /// Why the present call of the model stopped, once it says.
+    /// The reason for which the present call of the model stopped, once it says.
     reason: Option<FinishReason>,
     /// Names of what could not be read of the present answer.
     unread: Vec<String>,
@@ -131,17 +131,17 @@ impl Agent {
         }
     }
 
-    /// What the run has produced.
+    /// Returns what the run has produced.
     pub fn message(&self) -> &AssistantMessage {
         &self.message
     }
 
-    /// Whether the model has begun to answer the present call.
+    /// Returns whether the model has begun to answer the present call.
     pub fn is_streaming(&self) -> bool {
         self.phase == Phase::Streaming
     }
 
-    /// Whether it is the model's turn.
+    /// Returns whether it is the model's turn.
     fn is_with_model(&self) -> bool {
         matches!(self.phase, Phase::Calling | Phase::Streaming)
     }
@@ -272,7 +272,7 @@ impl Agent {
         }
     }
 
-    /// Whether the present call of the model may ask for tools.
+    /// Returns whether the present call of the model may ask for tools.
     fn may_use_tools(&self) -> bool {
         self.node < self.terms.max_iterations
     }
@@ -297,7 +297,7 @@ impl Agent {
         }
     }
 
-    /// Where the next delta goes: on in the last part if it is of the right kind, else into a new one.
+    /// Finds the place of the next delta: on in the last part if it is of the right kind, else into a new one.
     fn place(&self, same_kind: impl Fn(&Part) -> bool) -> (usize, usize) {
         let parts = self
             .message
@@ -328,7 +328,7 @@ impl Agent {
         effects
     }
 
-    /// How long it has been at work.
+    /// Returns the time for which it has been at work.
     fn worked_ms(&self, now: Timestamp) -> u64 {
         // A clock may be set back.
         now.0

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 /// The shortest passage, in characters. A shorter one counts as often as it fits into this.
 pub const MIN_PASSAGE: usize = 500;
 
-/// How much of a text is remembered, in bytes: the longest stretch that can be looked at.
+/// The most of a text that is remembered, in bytes: the longest stretch that can be looked at.
 pub const REMEMBERED: usize = 64 << 10;
 
 /// After so many bytes the text is looked at again, whatever pieces it comes in.
@@ -92,7 +92,7 @@ impl Repeats {
     }
 }
 
-/// Whether the last bytes are found once more within the longest passage: nearly always the answer is no, and costs little.
+/// Looks for the last bytes once more within the longest passage: nearly always they are not there, and that costs little.
 fn ends_as_before(text: &[u8]) -> bool {
     let Some(at) = text.len().checked_sub(ENDING) else {
         return false;
@@ -128,7 +128,7 @@ fn characters(text: &[u8]) -> usize {
     text.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count()
 }
 
-/// Whether a passage consists of words, rather than of cells, signs and numbers.
+/// Tells words from cells, signs and numbers.
 fn is_prose(passage: &[u8]) -> bool {
     let passage = String::from_utf8_lossy(passage);
     let is_row = |line: &str| line.trim_start().starts_with('|');

@@ -8,7 +8,7 @@ use crate::{
     providers::{ModelError, ModelEvent},
 };
 
-/// What has happened.
+/// An event that the agent is told of.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     /// The run begins.
@@ -39,7 +39,7 @@ pub enum Input {
     ShutDown,
 }
 
-/// Which time limit.
+/// A time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timeout {
     /// The model said nothing at all.
@@ -50,7 +50,7 @@ pub enum Timeout {
     Run(Duration),
 }
 
-/// What is to be done.
+/// Something that the driver is to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Call the model, with what the run has come to. It may ask for tools or not.
