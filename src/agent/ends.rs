@@ -42,16 +42,19 @@ pub(super) fn empty_answer() -> RunError {
 }
 
 pub(super) fn only_thought(reason: Option<&FinishReason>) -> RunError {
-    let at_limit = reason.is_some_and(FinishReason::is_cut_short);
-    let message = match at_limit {
-        true => "The model thought until it reached the longest answer allowed, and gave none.",
-        false => "The model thought but gave no answer.",
-    };
-    let hint = match at_limit {
-        true => {
-            "Continue goes on from its thoughts. A larger longest answer, or less thinking, leaves room for one."
-        }
-        false => "Continue asks for the answer, Retry begins anew.",
+    let (message, hint) = match reason {
+        Some(FinishReason::Length) => (
+            "The model thought until it reached the longest answer allowed, and gave none.",
+            "Continue goes on from its thoughts. A larger longest answer, or less thinking, leaves room for one.",
+        ),
+        Some(FinishReason::PauseTurn) => (
+            "The model server paused the model while it was thinking.",
+            "Continue goes on from its thoughts, Retry begins anew.",
+        ),
+        _ => (
+            "The model thought but gave no answer.",
+            "Continue asks for the answer, Retry begins anew.",
+        ),
     };
     error("no_answer_after_thinking", message.into(), hint)
 }

@@ -1,4 +1,4 @@
-//! What it comes to that a model has finished: whether it has given an answer, and which end that is.
+//! The end of a model's answer: whether it is one, and how the run goes on.
 
 use super::{
     Agent, Effect,
@@ -9,7 +9,7 @@ use super::{
 use crate::protocol::{FinishReason, PieceKind, RunError, RunStatus, Timestamp};
 
 impl Agent {
-    /// The model has said why it stopped.
+    /// Takes the reason for which the model stopped.
     pub(super) fn finished(&mut self, reason: FinishReason, at: Timestamp) -> Vec<Effect> {
         let is_malformed = reason == FinishReason::MalformedFunctionCall;
         let held_back = reason.is_held_back().then(|| held_back(&reason));
@@ -43,7 +43,7 @@ impl Agent {
         effects
     }
 
-    /// Why what the model has said is no answer; `None` if it is one: there is text, or something for the panel, after the last tool.
+    /// Returns the error if the model has given no answer: no text and nothing for the panel after the last tool.
     fn silence(&self) -> Option<RunError> {
         let pieces = self.message.pieces();
         let is_call = |kind: &PieceKind| matches!(kind, PieceKind::Tool(_));

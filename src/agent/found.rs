@@ -1,4 +1,4 @@
-//! What a model server says beside the words of an answer: sources, data for itself, and what can't be shown.
+//! The rest of an answer beside its words: sources, data for the server itself, and pieces that can't be shown.
 
 use super::{Agent, Effect, control::bounded, said::filter_for};
 use crate::{
@@ -14,24 +14,31 @@ const IMAGE: &str = "*(There is an image here, which can’t be shown yet.)*";
 const AUDIO: &str = "*(There is a sound here, which can’t be played yet.)*";
 
 impl Agent {
-    /// The model server names sources. They replace those that it named before.
+    /// The model server names sources.
     pub(super) fn is_given(&mut self, sources: Vec<Source>) -> Vec<Effect> {
-        self.given = bounded(sources);
-        self.given.retain(|source| web_link::parse(&source.url).is_some());
-        let sources = self.with_given(Vec::new());
-        vec![self.log(EventBody::Sources { sources })]
+        let named = sources.into_iter();
+        let named = named.filter(|source| web_link::parse(&source.url).is_some());
+        vec![self.add_sources(named.collect())]
     }
 
-    /// The sources that the model server named, and then those others that have numbers of their own.
-    pub(super) fn with_given(&self, others: Vec<Source>) -> Vec<Source> {
-        let mut all = self.given.clone();
-        for other in others {
-            let is_new = |known: &Source| known.number != other.number && known.url != other.url;
-            if all.iter().all(is_new) {
-                all.push(other);
+    /// Adds sources to those of the message. A known one keeps its number, by which the text before cites it; a new one whose
+    /// number is taken gets the next free one.
+    pub(super) fn add_sources(&mut self, named: Vec<Source>) -> Effect {
+        let mut sources = self.message.sources.clone();
+        let numbers = sources.iter().chain(&named).map(|source| source.number);
+        let mut free = numbers.max().unwrap_or(0) + 1;
+        for mut source in named {
+            if sources.iter().any(|known| known.url == source.url) {
+                continue;
             }
+            if sources.iter().any(|known| known.number == source.number) {
+                source.number = free;
+                free += 1;
+            }
+            sources.push(source);
         }
-        all
+        let sources = bounded(sources);
+        self.log(EventBody::Sources { sources })
     }
 
     /// Keeps what only the provider understands.
@@ -57,7 +64,7 @@ impl Agent {
         }]
     }
 
-    /// What was taken for text was thinking, in the present answer so far.
+    /// Makes thinking of the present answer's text so far.
     pub(super) fn takes_text_for_thinking(&mut self) -> Vec<Effect> {
         let mut items = Vec::new();
         self.filter.finish(&mut items);

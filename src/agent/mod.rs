@@ -1,4 +1,4 @@
-//! The agent: what a run does next, as a pure state machine.
+//! The agent: the next step of a run, as a pure state machine.
 //!
 //! (state, input) → (state, effects). It performs nothing, waits for nothing and reads no clock: the driver in
 //! `runs` performs the effects and feeds it what came of them.
@@ -13,8 +13,8 @@ use crate::{
     control::{self, ControlFilter},
     model::{Done, ModelError, ModelErrorKind, ModelEvent, Toolbox},
     protocol::{
-        AssistantMessage, EventBody, FinishReason, Opaque, Part, Payload, RunError, RunStatus, Source,
-        Timestamp, ToolProgress, Usage, transcript::apply_to_run,
+        AssistantMessage, EventBody, FinishReason, Part, RunError, RunStatus, Timestamp,
+        transcript::apply_to_run,
     },
 };
 
@@ -25,10 +25,12 @@ mod finish;
 mod found;
 mod repeats;
 mod said;
+mod step;
 mod workshop;
 
 pub use calls::Asked;
 pub(crate) use ends::{damaged, error};
+pub use step::{Effect, Input, Timeout};
 pub use workshop::Workshop;
 
 #[cfg(test)]
@@ -38,34 +40,34 @@ mod said_tests;
 #[cfg(test)]
 mod tests;
 
-/// How often a call that the model server could not take is made again.
+/// The most often that a call which the model server could not take is made again.
 pub const MAX_RETRIES: u32 = 2;
 
 /// The longest that a model server may make us wait with its Retry-After.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// What to do when an answer broke off.
+/// The hint where an answer broke off.
 pub const KEPT: &str = "What had come is kept. Continue goes on from there, Retry begins anew.";
 
-/// How a run is let work.
+/// Limits of the agent loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// So many calls of the model may ask for tools; then it has to answer with what there is.
     pub max_iterations: usize,
-    /// Whether the model may be shown metadata before messages of the history: then it may imitate them.
+    /// The model may be shown metadata before messages of the history: then it may imitate them.
     pub has_metadata: bool,
     /// The answer is ended when the same passage stands in it so many times in a row. 0 means never.
     pub repetitions: usize,
 }
 
-/// What a run has come to.
+/// The state of a run.
 #[derive(Clone, Debug)]
 pub struct Agent {
     message: AssistantMessage,
     /// The node that the present call of the model fills.
     node: usize,
     phase: Phase,
-    /// When it was set to work.
+    /// The time at which it was set to work.
     began_at: Timestamp,
     retries: u32,
     tools: Arc<dyn Toolbox>,
@@ -80,10 +82,8 @@ pub struct Agent {
     thought: Repeats,
     /// The person has been told that something is being written for the panel.
     is_writing: bool,
-    /// Why the present call of the model stopped, once it says.
+    /// The reason for which the present call of the model stopped, once it says.
     reason: Option<FinishReason>,
-    /// The sources that the model server named.
-    given: Vec<Source>,
     /// Names of what could not be read of the present answer.
     unread: Vec<String>,
     /// The text ends with a note about something that can't be shown.
@@ -101,79 +101,6 @@ enum Phase {
     /// Tools are at work.
     Working,
     Ended,
-}
-
-/// What has happened.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Input {
-    /// The run begins.
-    Start,
-    /// The model said something.
-    Model(ModelEvent),
-    /// It is known what the present call of the model came to.
-    Used(Usage),
-    /// The call gave an error, before or in the middle of the stream.
-    Failed(ModelError),
-    /// The stream ended before the model said why.
-    BrokeOff,
-    /// The wait that was asked for is over.
-    Waited,
-    /// A tool says how far it is.
-    ToolProgress { index: usize, progress: ToolProgress },
-    /// A tool call has ended.
-    ToolEnded { index: usize, done: Done },
-    /// A person has answered whether a tool call may begin.
-    Answered { index: usize, allowed: bool },
-    /// A time limit has passed.
-    TimedOut(Timeout),
-    /// The answer has come to more than this many bytes.
-    TooLong(usize),
-    /// A person wants it to stop.
-    Stop,
-    /// The server is going down.
-    ShutDown,
-}
-
-/// Which time limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timeout {
-    /// The model said nothing at all.
-    FirstToken(Duration),
-    /// The model fell silent.
-    Silence(Duration),
-    /// The whole run took too long.
-    Run(Duration),
-}
-
-/// What is to be done.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
-    /// Call the model, with what the run has come to. It may ask for tools or not.
-    Call { with_tools: bool },
-    /// Wait at least this long, then say [`Input::Waited`].
-    Wait(Duration),
-    /// Add this to the run's log.
-    Log(EventBody),
-    /// Keep what the model has made for the panel. What is logged next names it.
-    Keep(Payload),
-    /// Keep what only the provider understands, beside a part of the answer or, without one, beside a whole node. What is logged next
-    /// may be that part.
-    KeepOpaque {
-        node: usize,
-        part: Option<usize>,
-        data: Opaque,
-    },
-    /// Run a tool, then say [`Input::ToolEnded`]. Its start is logged, which must be committed before it begins.
-    Run {
-        index: usize,
-        tool: String,
-        input: String,
-    },
-    /// Commit that the run waits for a person: this event, and the message as it is now. The run goes on from what is stored
-    /// when the person has answered.
-    Pause(EventBody),
-    /// Commit the end of the run: this event, and the message as it is now. Nothing comes after it.
-    End(EventBody),
 }
 
 impl Agent {
@@ -199,23 +126,22 @@ impl Agent {
             thought: Repeats::new(0),
             is_writing: false,
             reason: None,
-            given: Vec::new(),
             unread: Vec::new(),
             has_note: false,
         }
     }
 
-    /// What the run has produced.
+    /// Returns what the run has produced.
     pub fn message(&self) -> &AssistantMessage {
         &self.message
     }
 
-    /// Whether the model has begun to answer the present call.
+    /// Returns whether the model has begun to answer the present call.
     pub fn is_streaming(&self) -> bool {
         self.phase == Phase::Streaming
     }
 
-    /// Whether it is the model's turn.
+    /// Returns whether it is the model's turn.
     fn is_with_model(&self) -> bool {
         matches!(self.phase, Phase::Calling | Phase::Streaming)
     }
@@ -346,7 +272,7 @@ impl Agent {
         }
     }
 
-    /// Whether the present call of the model may ask for tools.
+    /// Returns whether the present call of the model may ask for tools.
     fn may_use_tools(&self) -> bool {
         self.node < self.terms.max_iterations
     }
@@ -371,7 +297,7 @@ impl Agent {
         }
     }
 
-    /// Where the next delta goes: on in the last part if it is of the right kind, else into a new one.
+    /// Finds the place of the next delta: on in the last part if it is of the right kind, else into a new one.
     fn place(&self, same_kind: impl Fn(&Part) -> bool) -> (usize, usize) {
         let parts = self
             .message
@@ -402,7 +328,7 @@ impl Agent {
         effects
     }
 
-    /// How long it has been at work.
+    /// Returns the time for which it has been at work.
     fn worked_ms(&self, now: Timestamp) -> u64 {
         // A clock may be set back.
         now.0

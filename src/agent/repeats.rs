@@ -9,7 +9,7 @@ use std::collections::HashSet;
 /// The shortest passage, in characters. A shorter one counts as often as it fits into this.
 pub const MIN_PASSAGE: usize = 500;
 
-/// How much of a text is remembered, in bytes: the longest stretch that can be looked at.
+/// The most of a text that is remembered, in bytes: the longest stretch that can be looked at.
 pub const REMEMBERED: usize = 64 << 10;
 
 /// After so many bytes the text is looked at again, whatever pieces it comes in.
@@ -66,7 +66,7 @@ impl Repeats {
                 if self.text.len() > 2 * REMEMBERED {
                     self.text.drain(..self.text.len() - REMEMBERED);
                 }
-                if self.is_repeating(is_data || self.fences.is_open) {
+                if self.is_repeating(is_data || self.fences.open.is_some()) {
                     return true;
                 }
             }
@@ -92,7 +92,7 @@ impl Repeats {
     }
 }
 
-/// Whether the last bytes are found once more within the longest passage: nearly always the answer is no, and costs little.
+/// Looks for the last bytes once more within the longest passage: nearly always they are not there, and that costs little.
 fn ends_as_before(text: &[u8]) -> bool {
     let Some(at) = text.len().checked_sub(ENDING) else {
         return false;
@@ -128,7 +128,7 @@ fn characters(text: &[u8]) -> usize {
     text.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count()
 }
 
-/// Whether a passage consists of words, rather than of cells, signs and numbers.
+/// Tells words from cells, signs and numbers.
 fn is_prose(passage: &[u8]) -> bool {
     let passage = String::from_utf8_lossy(passage);
     let is_row = |line: &str| line.trim_start().starts_with('|');
@@ -146,45 +146,60 @@ fn is_prose(passage: &[u8]) -> bool {
     has_words && letters.len() > 2 * others.len()
 }
 
-/// Whether a text stands in a fenced block of code at present.
+/// Follows whether a text stands in a fenced block of code. A fence is a line that begins with one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Fences {
-    is_open: bool,
-    /// The sign that the line begins with, and how often; nothing once the line has something else.
+    /// The sign of the open block's fence, and how many of it.
+    open: Option<(u8, usize)>,
     line: Line,
 }
 
-#[derive(Default, Clone, Copy, Debug, PartialEq, Eq)]
-enum Line {
-    /// Only spaces so far.
+/// The line so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    /// The sign that it begins with, and how many of it.
+    sign: u8,
+    count: usize,
+    behind: Behind,
+}
+
+/// The most telling character behind those signs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Behind {
     #[default]
-    Blank,
-    Marks {
-        sign: u8,
-        count: usize,
-    },
-    Other,
+    Nothing,
+    Space,
+    Word,
+    /// No line that begins with backticks is a fence then.
+    Backtick,
 }
 
 impl Fences {
     fn push(&mut self, text: &[u8]) {
         for &byte in text {
-            self.line = match (self.line, byte) {
-                (_, b'\n') => Line::Blank,
-                (Line::Blank, b' ' | b'\t') => Line::Blank,
-                (Line::Blank, b'`' | b'~') => Line::Marks { sign: byte, count: 1 },
-                (Line::Marks { sign, count }, byte) if byte == sign => {
-                    if count == 2 {
-                        self.is_open = !self.is_open;
-                    }
-                    Line::Marks {
-                        sign,
-                        count: count + 1,
-                    }
+            let line = &mut self.line;
+            let begins = line.behind == Behind::Nothing;
+            match byte {
+                b'\n' => self.end_line(),
+                b' ' | b'\t' if begins && line.count == 0 => {}
+                b'`' | b'~' if begins && (line.count == 0 || byte == line.sign) => {
+                    line.sign = byte;
+                    line.count += 1;
                 }
-                _ => Line::Other,
-            };
+                b' ' | b'\t' | b'\r' => line.behind = line.behind.max(Behind::Space),
+                b'`' => line.behind = Behind::Backtick,
+                _ => line.behind = line.behind.max(Behind::Word),
+            }
         }
+    }
+
+    fn end_line(&mut self) {
+        let Line { sign, count, behind } = std::mem::take(&mut self.line);
+        self.open = match self.open {
+            Some((open, least)) if sign == open && count >= least && behind <= Behind::Space => None,
+            None if count >= 3 && (sign == b'~' || behind < Behind::Backtick) => Some((sign, count)),
+            open => open,
+        };
     }
 }
 

@@ -51,9 +51,9 @@ impl Agent {
                 },
                 Item::Sources(sources) => {
                     let seen = sources.into_iter().filter(|source| self.has_seen(source));
-                    EventBody::Sources {
-                        sources: self.with_given(seen.collect()),
-                    }
+                    let seen = seen.collect();
+                    effects.push(self.add_sources(seen));
+                    continue;
                 }
                 Item::Payload { kind, data, written } => match self.workshop.make(&kind, data) {
                     Ok(payload) => {

@@ -76,7 +76,7 @@ pub enum Item {
         /// As it stood in the answer, with the white space before it.
         written: String,
     },
-    /// They replace those that came before.
+    /// They come to those of before.
     Sources(Vec<Source>),
 }
 

@@ -31,7 +31,7 @@ pub fn neutral(text: &str) -> Cow<'_, str> {
     Cow::Owned(neutral)
 }
 
-/// Whether a `<` with this behind it would read as `<!-- METADATA`. Stops at the next `<`, so that a text is read twice at most.
+/// Returns whether a `<` with this behind it would read as `<!-- METADATA`. Stops at the next `<`, so that a text is read twice at most.
 fn begins_metadata(rest: &str) -> bool {
     let mut rest = rest.chars().filter(|c| !is_ignored(*c)).peekable();
     if rest.next_if(|c| is_mark(*c, b'!')).is_none() {

@@ -1,4 +1,4 @@
-//! Which model a name means. A name is `endpoint/model`, or the model's id alone where exactly one endpoint lists it.
+//! The meaning of a model's name. A name is `endpoint/model`, or the model's id alone where exactly one endpoint lists it.
 //!
 //! Ids may contain slashes themselves, so `meta-llama/Llama-3` is either the model `Llama-3` of the endpoint `meta-llama` or the id
 //! of a model: the first counts where it can be.
@@ -16,7 +16,7 @@ pub struct Catalogue<'a> {
 /// What a name means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// A model that its endpoint lists.
+    /// A model that its endpoint lists, or a variant of one.
     Listed(String),
     /// A model that its endpoint may have, listed or not.
     Possible(String),
@@ -28,17 +28,31 @@ pub enum Meaning {
     Unknown,
 }
 
-/// What Ollama adds to a name that has no tag.
+/// Added by Ollama to a name that has no tag.
 const LATEST: &str = ":latest";
 
+/// Written before each id in the list of Gemini's OpenAI-compatible endpoint, which takes ids with and without it.
+const MODELS: &str = "models/";
+
 impl Catalogue<'_> {
-    /// The id as it is listed.
+    /// The whole name of a model, with its id as it is listed.
     fn find(&self, id: &str) -> Option<String> {
-        let is_it = |listed: &&String| *listed == id || listed.strip_suffix(LATEST) == Some(id);
+        let is_it = |listed: &&String| {
+            listed.strip_suffix(LATEST) == Some(id) || listed.strip_prefix(MODELS) == Some(id)
+        };
         let listed = self.listed?;
         let exact = listed.iter().find(|listed| *listed == id);
         let found = exact.or_else(|| listed.iter().find(is_it))?;
         Some(format!("{}/{found}", self.endpoint))
+    }
+
+    /// The whole name of `id:variant` if the id alone is listed: OpenRouter takes its variants (`:nitro`, `:online`) with every model
+    /// and lists few of them.
+    fn find_variant(&self, id: &str) -> Option<String> {
+        let (model, variant) = id.rsplit_once(':')?;
+        let is_variant = !variant.is_empty() && !variant.contains('/');
+        let is_listed = self.listed?.iter().any(|listed| listed == model);
+        (is_variant && is_listed).then(|| format!("{}/{id}", self.endpoint))
     }
 
     /// Whether it may have a model that it does not list. One that lists none refuses none.
@@ -54,7 +68,7 @@ pub fn meaning(name: &str, catalogues: &[Catalogue]) -> Meaning {
         (!id.is_empty()).then_some((catalogue, id))
     });
     if let Some((catalogue, id)) = endpoint {
-        if let Some(listed) = catalogue.find(id) {
+        if let Some(listed) = catalogue.find(id).or_else(|| catalogue.find_variant(id)) {
             return Meaning::Listed(listed);
         }
         if catalogue.may_have_others() {
@@ -65,6 +79,12 @@ pub fn meaning(name: &str, catalogues: &[Catalogue]) -> Meaning {
         .iter()
         .filter_map(|catalogue| catalogue.find(name))
         .collect();
+    if named.is_empty() {
+        named = catalogues
+            .iter()
+            .filter_map(|catalogue| catalogue.find_variant(name))
+            .collect();
+    }
     match (named.len(), endpoint) {
         (1, _) => Meaning::Listed(named.remove(0)),
         (2.., _) => Meaning::Ambiguous(named),
@@ -86,7 +106,9 @@ mod tests {
     /// Two endpoints with lists, one with a list that is not all, and one without.
     fn found(name: &str) -> Meaning {
         let a = ids(&["one", "both", "meta-llama/Llama-3", "b/three", "smol:latest"]);
-        let b = ids(&["two", "both"]);
+        let b = ids(&["two", "both", "qwen:7b"]);
+        let gemini = ids(&["models/gemini-2.5-flash"]);
+        let router = ids(&["deepseek/deepseek-r1", "x-ai/grok:free", "qwen"]);
         let open = ids(&["open"]);
         let catalogue = |endpoint, listed, is_whole| Catalogue {
             endpoint,
@@ -98,6 +120,8 @@ mod tests {
             &[
                 catalogue("a", Some(&a), true),
                 catalogue("b", Some(&b), true),
+                catalogue("gemini", Some(&gemini), true),
+                catalogue("router", Some(&router), true),
                 catalogue("open", Some(&open), false),
                 catalogue("silent", None, true),
                 catalogue("empty", Some(&[]), true),
@@ -154,5 +178,43 @@ mod tests {
     fn ollamas_tag_may_be_left_out() {
         assert_eq!(found("a/smol"), Listed("a/smol:latest".into()));
         assert_eq!(found("smol"), Listed("a/smol:latest".into()));
+    }
+
+    #[test]
+    fn a_lists_prefix_may_be_left_out() {
+        for name in [
+            "gemini-2.5-flash",
+            "gemini/gemini-2.5-flash",
+            "models/gemini-2.5-flash",
+            "gemini/models/gemini-2.5-flash",
+        ] {
+            assert_eq!(
+                found(name),
+                Listed("gemini/models/gemini-2.5-flash".into()),
+                "{name}"
+            );
+        }
+        assert_eq!(found("gemini-2.5"), Unknown);
+    }
+
+    #[test]
+    fn a_variant_of_a_listed_model_is_one() {
+        for variant in ["free", "nitro", "online", "floor"] {
+            let name = format!("deepseek/deepseek-r1:{variant}");
+            let whole = format!("router/{name}");
+            assert_eq!(found(&name), Listed(whole.clone()));
+            assert_eq!(found(&whole), Listed(whole.clone()));
+        }
+        assert_eq!(found("x-ai/grok:free"), Listed("router/x-ai/grok:free".into()));
+        for none in [
+            "x-ai/grok:nitro",
+            "deepseek/deepseek-r1:",
+            "deepseek/other:nitro",
+            "smol:135m",
+        ] {
+            assert_eq!(found(none), Unknown, "{none}");
+        }
+        // A model that is listed as such comes first.
+        assert_eq!(found("qwen:7b"), Listed("b/qwen:7b".into()));
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! The filter takes text as it comes, cut anywhere, and says which of it is thinking. It looks for the opening tag at the start of
 //! an answer only: one that comes later, or inside code, is text. Templates may begin an answer inside the block, so that only its
-//! end comes: the first closing tag outside code, with no opening one before it, makes thinking of all text before it. The filter
-//! holds back no more than it needs to tell a tag from text, and what it held when the stream ends is released.
+//! end comes: the first tag, if it is a closing one that stands apart ([`Before::is_end`]), makes thinking of all text before it. A tag
+//! that is only mentioned makes text of all that follows. The filter holds back no more than it needs to tell a tag from text, and
+//! what it held when the stream ends is released.
 
-use crate::model::ModelEvent;
+use crate::{markdown::CodeTracker, model::ModelEvent};
 
 /// The tags, without their brackets.
 const TAGS: [&str; 3] = ["think", "thinking", "thought"];
@@ -13,14 +14,19 @@ const TAGS: [&str; 3] = ["think", "thinking", "thought"];
 /// White space that may stand before a tag; an answer that begins with more is text.
 const MAX_INDENT: usize = 256;
 
+/// How much text is kept to know what is code.
+const MAX_KEPT: usize = 16 << 10;
+
 /// Splits one answer's text into thinking and text.
 #[derive(Debug, Default)]
 pub struct ThinkFilter {
     state: State,
     /// What may be the beginning of a tag: at most [`MAX_INDENT`] and a tag's length.
     held: String,
-    /// Where the text stands, while a closing tag is looked for.
-    code: Code,
+    /// The text so far, while a closing tag is looked for.
+    before: Before,
+    /// The model thinks in a field of its own.
+    thinks_apart: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -50,7 +56,7 @@ enum Match {
 impl ThinkFilter {
     /// Takes more of the answer's text and appends what it is to `events`.
     pub fn push(&mut self, text: &str, events: &mut impl Extend<ModelEvent>) {
-        if self.state == State::Text {
+        if self.state == State::Text && self.held.is_empty() {
             return emit(ModelEvent::Text, text, events);
         }
         let joined = std::mem::take(&mut self.held) + text;
@@ -65,7 +71,11 @@ impl ThinkFilter {
                     }
                     Match::Undecided => return self.held.push_str(rest),
                     Match::No => {
-                        self.state = State::Unsure;
+                        self.state = if self.thinks_apart {
+                            State::Text
+                        } else {
+                            State::Unsure
+                        };
                         rest
                     }
                 },
@@ -96,30 +106,36 @@ impl ThinkFilter {
                     self.state = State::Text;
                     trimmed
                 }
-                State::Unsure => match self.code.find_tag(rest) {
-                    Found::Nothing(held) => {
-                        let (text, tail) = rest.split_at(rest.len() - held);
-                        emit(ModelEvent::Text, text, events);
-                        return self.held.push_str(tail);
+                State::Unsure => {
+                    let (text, tail) = rest.split_at(tag_in(rest));
+                    emit(ModelEvent::Text, text, events);
+                    self.before.push(text);
+                    match whole_tag(tail) {
+                        // The character behind the tag counts as well.
+                        Some(end) if end < tail.len() => self.after_tag(tail, end, events),
+                        _ => return self.held.push_str(tail),
                     }
-                    Found::Closing(text, end) => {
-                        emit(ModelEvent::Text, &rest[..text], events);
-                        events.extend([ModelEvent::TextWasThinking]);
-                        self.state = State::Closed;
-                        &rest[end..]
-                    }
-                    Found::Opening => {
-                        self.state = State::Text;
-                        rest
-                    }
-                },
+                }
                 State::Text => return emit(ModelEvent::Text, rest, events),
             }
         }
     }
 
-    /// The model has thought in a field of its own: tags in the text are text.
+    /// Decides about a tag at the beginning of a text that may be thinking; gives what is left of the text.
+    fn after_tag<'a>(&mut self, text: &'a str, end: usize, events: &mut impl Extend<ModelEvent>) -> &'a str {
+        let (tag, rest) = text.split_at(end);
+        if self.before.is_end(tag, rest.chars().next()) {
+            events.extend([ModelEvent::TextWasThinking]);
+            self.state = State::Closed;
+            return rest;
+        }
+        self.state = State::Text;
+        text
+    }
+
+    /// The model has thought in a field of its own: only a block at the very start is thinking as well.
     pub fn has_thought(&mut self) {
+        self.thinks_apart = true;
         if self.state == State::Unsure {
             self.state = State::Text;
         }
@@ -128,85 +144,95 @@ impl ThinkFilter {
     /// The text has ended: what was held back is released. A block that was not closed stays thinking.
     pub fn finish(&mut self, events: &mut impl Extend<ModelEvent>) {
         let held = std::mem::take(&mut self.held);
-        let state = std::mem::replace(&mut self.state, State::Text);
-        match state {
-            State::Thinking(_) => emit(ModelEvent::Thinking, &held, events),
-            _ => emit(ModelEvent::Text, &held, events),
+        let mut rest = held.as_str();
+        if self.state == State::Unsure
+            && let Some(end) = whole_tag(rest)
+        {
+            rest = self.after_tag(rest, end, events);
+        }
+        match std::mem::replace(&mut self.state, State::Text) {
+            State::Thinking(_) => emit(ModelEvent::Thinking, rest, events),
+            _ => emit(ModelEvent::Text, rest, events),
         }
     }
 }
 
-/// What a text has of tags.
-enum Found {
-    /// None, but so many bytes at its end may be the beginning of one.
-    Nothing(usize),
-    /// The end of a block, from here to there.
-    Closing(usize, usize),
-    /// The beginning of a block, or a closing tag that is only mentioned: tags are what the text is about.
-    Opening,
+/// The text before a tag.
+#[derive(Debug)]
+struct Before {
+    code: CodeTracker,
+    /// Its last character.
+    last: Option<char>,
+    /// The last one on its last line that is no white space.
+    visible: Option<char>,
 }
 
-/// Whether a text is in Markdown's code, as far as a tag needs it.
-#[derive(Debug, Default)]
-struct Code {
-    in_fence: bool,
-    /// Backticks of the present line, and how many of them it begins with.
-    ticks: usize,
-    leading: usize,
-    /// Something else than white space and backticks has come on the line.
-    has_words: bool,
-}
-
-impl Code {
-    fn is_code(&self) -> bool {
-        self.in_fence || self.leading >= 3 || self.ticks % 2 == 1
+impl Default for Before {
+    fn default() -> Self {
+        Self {
+            code: CodeTracker::new(MAX_KEPT),
+            last: None,
+            visible: None,
+        }
     }
+}
 
-    fn take(&mut self, c: char) {
-        match c {
-            '\n' => {
-                let in_fence = self.in_fence ^ (self.leading >= 3);
-                *self = Self {
-                    in_fence,
-                    ..Self::default()
-                };
+impl Before {
+    fn push(&mut self, text: &str) {
+        self.code.push(text);
+        for c in text.chars() {
+            self.last = Some(c);
+            match c {
+                '\n' => self.visible = None,
+                c if c.is_whitespace() => {}
+                c => self.visible = Some(c),
             }
-            '`' => {
-                self.ticks += 1;
-                self.leading += usize::from(!self.has_words);
-            }
-            c => self.has_words |= !c.is_whitespace(),
         }
     }
 
-    /// Looks for the first tag of a text, which goes on from what was looked at before. What may be the beginning of a tag is not
-    /// looked at yet.
-    fn find_tag(&mut self, text: &str) -> Found {
-        for (at, c) in text.char_indices() {
-            if c == '<' {
-                let rest = &text[at + 1..];
-                let (is_closing, name) = match rest.strip_prefix('/') {
-                    Some(name) => (true, name),
-                    None => (false, rest),
-                };
-                for tag in TAGS {
-                    match name.strip_prefix(tag) {
-                        Some(after) if after.starts_with('>') => {
-                            return match is_closing && !self.is_code() {
-                                true => Found::Closing(at, text.len() - after.len() + 1),
-                                false => Found::Opening,
-                            };
-                        }
-                        Some("") => return Found::Nothing(text.len() - at),
-                        _ if tag.starts_with(name) => return Found::Nothing(text.len() - at),
-                        _ => {}
-                    }
-                }
+    /// Whether a tag ends thinking here, rather than being mentioned: it is a closing one outside code, begins a line or follows a word
+    /// directly (or, at a line's end, a sentence), is not quoted, and no sentence goes on behind it. `after` is the character there;
+    /// `None` at the text's end.
+    fn is_end(&mut self, tag: &str, after: Option<char>) -> bool {
+        let stands_apart = match (self.last, self.visible) {
+            (Some(last), Some(visible)) if last.is_whitespace() => {
+                matches!(visible, '.' | '!' | '?' | '…' | '。' | '！' | '？')
+                    && matches!(after, Some('\n' | '\r'))
             }
-            self.take(c);
-        }
-        Found::Nothing(0)
+            (Some(last), Some(_)) => {
+                let is_quoted = !last.is_alphanumeric() && after == Some(last);
+                !is_quoted && !matches!(last, '(' | '[' | '{' | '<' | '“' | '„' | '‘' | '«' | '`' | '\\')
+            }
+            _ => true,
+        };
+        let goes_on = |c| {
+            matches!(
+                c,
+                '.' | ',' | ';' | ':' | '?' | ')' | ']' | '}' | '”' | '’' | '»' | '。' | '，' | '、'
+            )
+        };
+        tag.starts_with("</") && stands_apart && !after.is_some_and(goes_on) && !self.code.is_code("", tag)
     }
+}
+
+/// The place of the first tag in a text, or of what may be the beginning of one at its end; else the text's end.
+fn tag_in(text: &str) -> usize {
+    let may_be_tag = |rest: &str| {
+        let name = rest[1..].strip_prefix('/').unwrap_or(&rest[1..]);
+        TAGS.iter().any(|tag| tag.starts_with(name)) || whole_tag(rest).is_some()
+    };
+    let mut places = text.match_indices('<').map(|(at, _)| at);
+    places.find(|at| may_be_tag(&text[*at..])).unwrap_or(text.len())
+}
+
+/// The end of the tag that a text begins with.
+fn whole_tag(text: &str) -> Option<usize> {
+    let name = text.strip_prefix('<')?;
+    let name = name.strip_prefix('/').unwrap_or(name);
+    let behind = TAGS
+        .iter()
+        .find_map(|tag| name.strip_prefix(tag)?.strip_prefix('>'))?;
+    Some(text.len() - behind.len())
 }
 
 fn emit(event: fn(String) -> ModelEvent, text: &str, events: &mut impl Extend<ModelEvent>) {
@@ -254,101 +280,4 @@ fn until_closing<'a>(text: &'a str, tag: &str) -> (&'a str, Option<usize>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use fuzzing::properties;
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// The thinking and the text of an answer that comes in these pieces.
-    fn split<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, String) {
-        let mut filter = ThinkFilter::default();
-        let mut events = Vec::new();
-        for piece in pieces {
-            filter.push(piece, &mut events);
-        }
-        filter.finish(&mut events);
-        let (mut thinking, mut text) = (String::new(), String::new());
-        for event in events {
-            match event {
-                ModelEvent::Thinking(delta) => {
-                    assert_eq!(text, "", "thinking comes before the text");
-                    thinking += &delta;
-                }
-                ModelEvent::TextWasThinking => thinking += &std::mem::take(&mut text),
-                ModelEvent::Text(delta) => text += &delta,
-                other => panic!("{other:?}"),
-            }
-        }
-        (thinking, text)
-    }
-
-    #[test]
-    fn a_block_at_the_start_is_thinking_and_anything_else_is_text() {
-        for (answer, thinking, text) in [
-            ("<think>Hm.</think>Hello", "Hm.", "Hello"),
-            ("\n <think>\nHm.\n</think>\n\nHello", "Hm.\n", "Hello"),
-            (
-                "<thinking>Hm. </think> a </thinking>Hello",
-                "Hm. </think> a ",
-                "Hello",
-            ),
-            ("<think>\n\n</think>\n\nHello", "", "Hello"),
-            ("<think>Hm", "Hm", ""),
-            ("<think>Hm </thin", "Hm </thin", ""),
-            ("<think>a < b </ c</think>", "a < b </ c", ""),
-            ("<think>1</think><think>2</think>3", "1", "<think>2</think>3"),
-            ("Use <think>x</think>.", "", "Use <think>x</think>."),
-            ("`<think>`", "", "`<think>`"),
-            ("```\n<think>\n```", "", "```\n<think>\n```"),
-            ("<thinker>x", "", "<thinker>x"),
-            ("<think", "", "<think"),
-            ("Hm.\n</think>\n\nHello", "Hm.\n", "Hello"),
-            (
-                "Hm. `a` b</thinking>Hello </think> you",
-                "Hm. `a` b",
-                "Hello </think> you",
-            ),
-            (
-                "The tag `</think>` ends it.</think>",
-                "",
-                "The tag `</think>` ends it.</think>",
-            ),
-            ("```\n</think>\n```\n", "", "```\n</think>\n```\n"),
-            ("```\na\n```\nb</think>c", "```\na\n```\nb", "c"),
-            ("a < b </ c </thin", "", "a < b </ c </thin"),
-            ("  ", "", "  "),
-            ("", "", ""),
-        ] {
-            assert_eq!(split([answer]), (thinking.into(), text.into()), "{answer:?}");
-        }
-    }
-
-    #[test]
-    fn white_space_is_not_held_back_without_end() {
-        let mut filter = ThinkFilter::default();
-        let mut events = Vec::new();
-        for _ in 0..=MAX_INDENT {
-            filter.push(" ", &mut events);
-        }
-        assert_eq!(events, [ModelEvent::Text(" ".repeat(MAX_INDENT + 1))]);
-    }
-
-    properties! {
-        256;
-
-        #[test]
-        fn it_does_not_matter_where_the_answer_is_cut(
-            answer in "(\n| )?(<think>|<thinking>)?[a<>/\u{e9} \n]{0,8}(</think>|</thinking>)?[thinkg<>/ \n]{0,12}",
-            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
-        ) {
-            let characters: Vec<char> = answer.chars().collect();
-            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(characters.len() + 1)).collect();
-            cuts.extend([0, characters.len()]);
-            cuts.sort_unstable();
-            let pieces: Vec<String> =
-                cuts.windows(2).map(|pair| characters[pair[0]..pair[1]].iter().collect()).collect();
-            prop_assert_eq!(split(pieces.iter().map(String::as_str)), split([answer.as_str()]));
-        }
-    }
-}
+mod tests;

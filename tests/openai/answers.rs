@@ -200,12 +200,13 @@ async fn what_ends_before_its_first_word_may_be_tried_again() {
         (Script::new().end(), "broke_off"),
     ] {
         let (_, error) = play(script.clone()).await;
-        let (got, kind, message, _) = told(error);
+        let (got, kind, message, hint) = told(error);
         assert_eq!(
             (got.as_str(), kind),
             (code, Unavailable { after: None }),
             "{script:?} {message}"
         );
+        assert!(!hint.contains("kept"), "nothing had come: {hint}");
     }
 }
 
@@ -216,9 +217,12 @@ async fn a_malformed_stream_does_not_blame_the_address() {
         "data: {\"choices\": [{\n\n".to_owned(),
         format!("data: {}", "x".repeat(2 << 20)),
     ] {
-        let (_, error) = play(Script::new().raw(hi).raw(tail).end()).await;
-        let (code, _, _, hint) = told(error);
-        assert_eq!(code, "bad_answer");
-        assert!(!hint.contains("ACME_BASE_URL"), "{hint}");
+        for head in ["", hi] {
+            let (_, error) = play(Script::new().raw(head).raw(tail.clone()).end()).await;
+            let (code, _, _, hint) = told(error);
+            assert_eq!(code, "bad_answer");
+            assert!(!hint.contains("ACME_BASE_URL"), "{hint}");
+            assert_eq!(hint.contains("kept"), !head.is_empty(), "{hint}");
+        }
     }
 }

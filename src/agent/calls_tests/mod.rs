@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     model::{Beside, Done, Made, ToolPlan, Toolbox},
-    protocol::{Json, ToolCall, ToolStatus},
+    protocol::{Json, Opaque, ToolCall, ToolStatus},
 };
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);

@@ -137,6 +137,30 @@ fn words_that_go_on_are_no_loop_behind_code() {
 }
 
 #[test]
+fn only_a_line_of_its_own_is_a_fence() {
+    for (text, is_open) in [
+        ("```rust\n", true),
+        ("```a``` is code.\n", false),
+        ("It is ```a\n", false),
+        ("```\na ```\n", true),
+        ("```\n```a\n", true),
+        ("```\n``` \r\n", false),
+        ("````\n```\n", true),
+        ("```\n~~~\n", true),
+        ("~~~ `a`\n", true),
+        ("``\n", false),
+    ] {
+        for piece in 1..=text.len() {
+            let mut fences = Fences::default();
+            text.as_bytes().chunks(piece).for_each(|chunk| fences.push(chunk));
+            assert_eq!(fences.open.is_some(), is_open, "{text:?}");
+        }
+    }
+    let looping = format!("```a``` is code.\n\n{}", SENTENCE.repeat(100));
+    assert!(noticed(&looping).is_some());
+}
+
+#[test]
 fn a_long_answer_costs_little() {
     // What ends as before all the time is the most work there is.
     let rows = "| 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |\n".repeat(2 * REMEMBERED / 34);

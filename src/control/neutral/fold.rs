@@ -2,7 +2,7 @@
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
-/// Whether a character reads as one of the marker's signs.
+/// Returns whether a character reads as one of the marker's signs.
 pub(super) fn is_mark(c: char, sign: u8) -> bool {
     if c.is_ascii() {
         return u32::from(c) == u32::from(sign);
@@ -48,7 +48,7 @@ pub(super) fn is_mark(c: char, sign: u8) -> bool {
     }
 }
 
-/// Whether a character reads as an ASCII letter, in either case. `letter` is upper case.
+/// Returns whether a character reads as an ASCII letter, in either case. `letter` is upper case.
 pub(super) fn is_letter(c: char, letter: u8) -> bool {
     if c.is_ascii() {
         return c.to_ascii_uppercase() == char::from(letter);
@@ -73,7 +73,7 @@ fn confusables(letter: u8) -> &'static str {
     }
 }
 
-/// Whether a character is not seen or only separates: white space, control and format characters, and marks on the character before.
+/// Returns whether a character is not seen or only separates: white space, control and format characters, and marks on the character before.
 pub(super) fn is_ignored(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()

@@ -9,7 +9,7 @@ use super::{
     refusal,
     transport::{Transport, media_type, read_body},
 };
-use crate::model::{ModelError, ModelErrorKind::Unavailable, ModelEvent, ModelStream};
+use crate::model::{ModelError, ModelEvent, ModelStream};
 
 /// How long the usage may still take, and the end, when the model has said why it stopped.
 const ENDING_TIMEOUT: Duration = Duration::from_secs(3);
@@ -17,7 +17,7 @@ const ENDING_TIMEOUT: Duration = Duration::from_secs(3);
 struct Answer {
     transport: Transport,
     media_type: String,
-    /// Something was understood: what goes wrong now can't be mended by asking again.
+    /// An event was taken: what goes wrong now can't be mended by asking again.
     has_said: bool,
     response: Response,
     decoder: Decoder,
@@ -93,7 +93,7 @@ impl Answer {
                 Err(error) => {
                     // Release what the decoder holds; that the answer is not whole is known.
                     let _ = self.decoder.end(&mut self.ready);
-                    self.failure = Some(self.broke_off(Some(&error)));
+                    self.failure = Some(self.transport.broke_off(Some(&error), self.has_begun()));
                     return;
                 }
             }
@@ -106,22 +106,15 @@ impl Answer {
         self.failure = result.err().map(|fault| self.explain(fault));
     }
 
-    /// The connection was lost, or ended. Before the first word that is as if there had been no answer.
-    fn broke_off(&self, error: Option<&reqwest::Error>) -> ModelError {
-        let error = self.transport.broke_off(error);
-        match self.has_said || !self.ready.is_empty() {
-            true => error,
-            false => ModelError {
-                kind: Unavailable { after: None },
-                ..error
-            },
-        }
+    /// Whether anything was understood.
+    fn has_begun(&self) -> bool {
+        self.has_said || !self.ready.is_empty()
     }
 
     fn explain(&self, fault: Fault) -> ModelError {
-        let bad = |what: String| self.transport.bad_part(what);
+        let bad = |what: String| self.transport.bad_part(what, self.has_begun());
         match fault {
-            Fault::BrokeOff => self.broke_off(None),
+            Fault::BrokeOff => self.transport.broke_off(None, self.has_begun()),
             Fault::Nothing => self.transport.empty(),
             Fault::OtherProtocol(name) => self.transport.other_protocol(name),
             Fault::Error(error) => refusal::in_stream(&self.transport.facts, &error),

@@ -31,6 +31,11 @@ impl Calls {
         self.0.is_empty()
     }
 
+    /// Whether any of them has its name.
+    pub fn have_begun(&self) -> bool {
+        self.0.iter().any(|call| call.waiting.is_none())
+    }
+
     /// Takes a fragment of a call, and appends what it completes.
     pub fn push(&mut self, mut fragment: ToolCall, events: &mut VecDeque<ModelEvent>) {
         let id = fragment.id.take().filter(|id| !id.is_empty());

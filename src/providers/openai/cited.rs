@@ -16,15 +16,13 @@ pub struct Cited {
 }
 
 impl Cited {
-    /// Takes Perplexity's lists, which are sent with each chunk. Gives all sources if they are others than before.
+    /// Takes Perplexity's lists, which are sent with each chunk. Gives all sources if they are others than before; an empty list says
+    /// nothing about those.
     pub fn lists(
         &mut self,
         citations: Option<Vec<String>>,
         results: Option<Vec<Page>>,
     ) -> Option<Vec<Source>> {
-        if citations.is_none() && results.is_none() {
-            return None;
-        }
         let mut results = results.unwrap_or_default();
         let pages = match citations.filter(|citations| !citations.is_empty()) {
             None => results,
@@ -40,7 +38,8 @@ impl Cited {
                 .collect(),
         };
         let is_same = |(old, new): (&Page, &Page)| old.url == new.url;
-        if pages.len() == self.numbered.len() && self.numbered.iter().zip(&pages).all(is_same) {
+        let is_known = pages.len() == self.numbered.len() && self.numbered.iter().zip(&pages).all(is_same);
+        if is_known || pages.is_empty() {
             return None;
         }
         self.numbered = pages;

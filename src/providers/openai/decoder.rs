@@ -59,6 +59,8 @@ pub struct Decoder {
     frames: sse::Decoder,
     think: ThinkFilter,
     calls: Calls,
+    /// Calls come in `tool_calls`, not in the older `function_call`.
+    calls_in_list: bool,
     cited: Cited,
     reasoning_details: Details,
     thinking_blocks: Details,
@@ -89,6 +91,7 @@ impl Decoder {
             frames: sse::Decoder::new(max_frame),
             think: ThinkFilter::default(),
             calls: Calls::default(),
+            calls_in_list: false,
             cited: Cited::default(),
             reasoning_details: Details::new("reasoning_details"),
             thinking_blocks: Details::new("thinking_blocks"),

@@ -4,6 +4,7 @@
 //! Requests, addresses and the list of models are async-openai's; the answer's bytes are decoded here
 //! ([`decoder`]), because its stream is unbounded and cannot tell a clean end from a broken one.
 
+mod address;
 mod answer;
 mod calls;
 mod cited;
@@ -36,13 +37,16 @@ use async_openai::{
     Client,
     config::{Config, OpenAIConfig},
 };
-use reqwest::{
-    Url,
-    header::{self, HeaderMap, HeaderName, HeaderValue},
-};
-use secrecy::{ExposeSecret, SecretString};
+use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
+use secrecy::ExposeSecret;
 
-use self::{facts::Facts, quiet::Quiet, transport::Transport, window::Windows};
+use self::{
+    address::{Address, address, base},
+    facts::Facts,
+    quiet::Quiet,
+    transport::Transport,
+    window::Windows,
+};
 
 use super::EndpointConfig;
 use crate::{
@@ -50,7 +54,6 @@ use crate::{
         Endpoint, ListedModels, Manners, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream,
         Sent,
     },
-    protocol::RunError,
     settings::{Dialect, PromptLength},
 };
 
@@ -372,86 +375,4 @@ fn shows_thinking(request: &ModelRequest) -> bool {
 /// Whether the server says that it does not know the field with what the model thought.
 fn is_of_thinking(error: &ModelError) -> bool {
     error.kind == ModelErrorKind::Refused && error.error.message.contains("reasoning_content")
-}
-
-/// async-openai's configuration, which without a key would send an empty one.
-#[derive(Clone)]
-struct Address {
-    openai: OpenAIConfig,
-    /// What the settings want to be sent, over all else.
-    headers: HeaderMap,
-    /// What stands behind the `?` of the base URL, for every request.
-    query: Option<String>,
-}
-
-impl Config for Address {
-    fn headers(&self) -> HeaderMap {
-        let mut headers = self.openai.headers();
-        if headers
-            .get(header::AUTHORIZATION)
-            .is_some_and(|value| value == "Bearer ")
-        {
-            // User info in the address may take its place.
-            headers.remove(header::AUTHORIZATION);
-        }
-        if let Some(value) = headers.get_mut(header::AUTHORIZATION) {
-            value.set_sensitive(true);
-        }
-        headers.extend(self.headers.clone());
-        headers
-    }
-
-    fn url(&self, path: &str) -> String {
-        let url = self.openai.url(path);
-        match &self.query {
-            Some(query) => format!("{url}?{query}"),
-            None => url,
-        }
-    }
-
-    fn query(&self) -> Vec<(&str, &str)> {
-        self.openai.query()
-    }
-
-    fn api_base(&self) -> &str {
-        self.openai.api_base()
-    }
-
-    fn api_key(&self) -> &SecretString {
-        self.openai.api_key()
-    }
-}
-
-/// The address that paths are appended to.
-fn base(url: &Url) -> String {
-    let mut base = url.clone();
-    base.set_query(None);
-    base.set_fragment(None);
-    base.as_str().trim_end_matches('/').to_owned()
-}
-
-/// The address of an endpoint, if it is one.
-fn address(config: &EndpointConfig) -> Result<Url, ModelError> {
-    let url = Url::parse(config.base_url.trim()).ok();
-    url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
-        .ok_or_else(|| {
-            // What does not parse cannot be redacted either: it is not repeated here.
-            let message = format!(
-                "The address of the endpoint “{}” is not an http:// or https:// one.",
-                config.name
-            );
-            let hint = match config.base_url_source.as_str() {
-                "" => String::new(),
-                source => format!("Correct {source} and restart Parlor."),
-            };
-            let error = RunError {
-                code: "settings_invalid".into(),
-                message,
-                hint,
-            };
-            ModelError {
-                error,
-                kind: ModelErrorKind::Refused,
-            }
-        })
 }

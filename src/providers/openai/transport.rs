@@ -19,6 +19,9 @@ use crate::{
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
 const ERROR_BODY_LIMIT: usize = 64 << 10;
 
+/// To be done where a server has said nothing.
+const RETRY: &str = "Retry; if it stays so, see that server's own log.";
+
 /// Sends requests, and turns all that goes wrong into [`ModelError`]s that name the endpoint.
 #[derive(Clone, Debug)]
 pub struct Transport {
@@ -92,7 +95,7 @@ impl Transport {
                 Ok(error) => *error,
                 Err(error) => self.bad_answer(format!("gave an answer that cannot be read: {error}")),
             },
-            OpenAIError::Reqwest(error) => self.broke_off(Some(&error)),
+            OpenAIError::Reqwest(error) => self.broke_off(Some(&error), false),
             OpenAIError::JSONDeserialize(..) => self.bad_answer("gave an answer that is not JSON."),
             error => self.bad_answer(format!("gave an answer that cannot be read: {error}")),
         }
@@ -108,9 +111,12 @@ impl Transport {
         self.facts.error(Refused, "bad_answer", what.into(), hint)
     }
 
-    /// A part of an answer that was right until then.
-    pub fn bad_part(&self, what: impl Into<String>) -> ModelError {
-        let hint = "What had come is kept. That server's own log may say more.";
+    /// A part of an answer that was right until then; `has_said` if there was anything.
+    pub fn bad_part(&self, what: impl Into<String>, has_said: bool) -> ModelError {
+        let hint = match has_said {
+            true => "What had come is kept. That server's own log may say more.",
+            false => "That server's own log may say more.",
+        };
         self.facts.error(Broken, "bad_answer", what.into(), hint)
     }
 
@@ -131,19 +137,22 @@ impl Transport {
     /// A status of 200, and then nothing.
     pub fn empty(&self) -> ModelError {
         let what = "accepted the request and then ended its answer before it had begun.";
-        let hint = "Retry; if it stays so, see that server's own log.";
         self.facts
-            .error(Unavailable { after: None }, "endpoint_failed", what, hint)
+            .error(Unavailable { after: None }, "endpoint_failed", what, RETRY)
     }
 
-    pub fn broke_off(&self, error: Option<&reqwest::Error>) -> ModelError {
+    /// The connection was lost, or ended. Before the first word that is as if there had been no answer.
+    pub fn broke_off(&self, error: Option<&reqwest::Error>, has_said: bool) -> ModelError {
         let why = match error.map(|error| innermost(error)) {
             Some(cause) => format!(" ({})", self.facts.quote(&cause)),
             None => String::new(),
         };
         let what = format!("broke off its answer before the end{why}.");
-        self.facts
-            .error(Broken, "broke_off", what, "What had come is kept.")
+        let (kind, hint) = match has_said {
+            true => (Broken, "What had come is kept."),
+            false => (Unavailable { after: None }, RETRY),
+        };
+        self.facts.error(kind, "broke_off", what, hint)
     }
 
     pub fn silent(&self, waited: Duration) -> ModelError {

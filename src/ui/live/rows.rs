@@ -10,8 +10,9 @@ use leptos::prelude::*;
 
 use super::{lost::Lost, older::Older, outbox::Underway, part::PartRow};
 use crate::protocol::{
-    AssistantMessage, ConversationId, Interaction, Message, MessageBody, MessageId, Parameters, RunError,
-    RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, Transcript, Usage, damaged::damage_notice,
+    AssistantMessage, ConversationId, FinishReason, Interaction, Message, MessageBody, MessageId, Parameters,
+    RunError, RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, Transcript, Usage,
+    damaged::damage_notice,
 };
 
 /// Whether there is something to show.
@@ -114,8 +115,8 @@ pub struct RunView {
     pub status: RunStatus,
     pub activity: Option<String>,
     pub error: Option<RunError>,
-    /// It stopped at a limit, and can go on.
-    pub cut_short: bool,
+    /// Why it stopped before it was whole, if it can go on.
+    pub cut_short: Option<FinishReason>,
     /// How long it has been at work, in milliseconds.
     pub worked_ms: u64,
 }
@@ -362,7 +363,10 @@ impl RunView {
             status: assistant.status,
             activity: assistant.activity.clone(),
             error: assistant.error.clone(),
-            cut_short: assistant.is_cut_short(),
+            cut_short: assistant
+                .finish_reason
+                .clone()
+                .filter(|_| assistant.is_cut_short()),
             worked_ms: assistant.worked_ms,
         }
     }

@@ -7,16 +7,16 @@ use leptos::prelude::*;
 use super::{
     footer::AnswerFooter,
     offers::{sources, suggestions},
-    problem::Problem,
+    problem::{Problem, to_tell},
     tool::{CallOf, tool_card},
     trace::trace,
 };
 use crate::{
-    protocol::{ConversationId, MessageId, RunError, RunStatus},
+    protocol::{ConversationId, MessageId, RunStatus},
     ui::{
         each::Each,
         erase::Erase,
-        live::{AnswerRow, PartKind, PartRow, RunView, use_live},
+        live::{AnswerRow, PartKind, PartRow, use_live},
         markdown::{Cited, MarkdownView},
         panel::payload_card,
     },
@@ -44,7 +44,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     let offers = row.offers.clone();
     let go_on = use_go_on(conversation_id, &row);
     let run = row.run.clone();
-    let problem = Memo::new(move |_| run.with(|run| to_tell(run).map(|error| (run.status, error))));
+    let problem = Memo::new(move |_| run.with(to_tell));
     let message_id = row.id;
     let view = use_live().view(conversation_id);
     let busy = Memo::new(move |_| view.busy());
@@ -59,8 +59,8 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             {trace(row.clone())}
             <Each of=move || parts.get() key=PartRow::identity children=part/>
             {move || doing.get().map(activity)}
-            {move || problem.get().map(|(status, error)| view! {
-                <Problem conversation_id message_id status error go_on busy news/>
+            {move || problem.get().map(|(what, error)| view! {
+                <Problem conversation_id message_id what error go_on busy news/>
             })}
             {move || offers.with(|offers| (!offers.sources.is_empty()).then(|| sources(offers.sources.clone())))}
             <AnswerFooter conversation_id row=row.clone() go_on busy/>
@@ -78,7 +78,7 @@ fn use_go_on(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
             matches!(
                 run.status,
                 RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted
-            ) || run.cut_short
+            ) || run.cut_short.is_some()
         });
         broke_off
             && parts.with(|parts| !parts.is_empty())
@@ -87,16 +87,6 @@ fn use_go_on(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
                 last.is_some_and(|last| last.id() == id)
             })
     })
-}
-
-/// What the person is told of how the run ended, if it was not as it should.
-fn to_tell(run: &RunView) -> Option<RunError> {
-    let cut_short = || RunError {
-        code: String::new(),
-        message: String::new(),
-        hint: "Continue goes on from there.".into(),
-    };
-    run.error.clone().or_else(|| run.cut_short.then(cut_short))
 }
 
 fn show_part(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) -> AnyView {

@@ -3,20 +3,43 @@
 use leptos::prelude::*;
 
 use crate::{
-    protocol::{ConversationId, MessageId, RunError, RunStatus},
+    protocol::{ConversationId, FinishReason, MessageId, RunError, RunStatus},
     ui::{
         erase::Erase,
         icons,
-        live::{Live, use_live},
+        live::{Live, RunView, use_live},
     },
 };
+
+/// How the run ended, if it was not as it should: in a few words, and in more.
+pub fn to_tell(run: &RunView) -> Option<(&'static str, RunError)> {
+    if let Some(error) = &run.error {
+        let what = match run.status {
+            _ if error.is_damage() => "Something is missing here.",
+            RunStatus::Interrupted => "The answer was interrupted.",
+            _ => "The model could not answer.",
+        };
+        return Some((what, error.clone()));
+    }
+    let what = match run.cut_short.as_ref()? {
+        FinishReason::PauseTurn => "The model server paused the answer.",
+        _ => "The answer reached its longest length.",
+    };
+    let error = RunError {
+        code: String::new(),
+        message: String::new(),
+        hint: "Continue goes on from there.".into(),
+    };
+    Some((what, error))
+}
 
 /// The box below the answer.
 #[component]
 pub fn Problem(
     conversation_id: ConversationId,
     message_id: MessageId,
-    status: RunStatus,
+    /// In a few words.
+    what: &'static str,
     error: RunError,
     /// Whether it can be continued.
     go_on: Memo<bool>,
@@ -26,12 +49,6 @@ pub fn Problem(
     news: Memo<bool>,
 ) -> impl IntoView {
     let live = use_live();
-    let what = match status {
-        _ if error.is_damage() => "Something is missing here.",
-        RunStatus::Interrupted => "The answer was interrupted.",
-        RunStatus::Complete => "The answer reached its longest length.",
-        _ => "The model could not answer.",
-    };
     let action = move |name: &'static str, icon: AnyView, press: fn(Live, ConversationId, MessageId)| {
         view! {
             <button
@@ -59,5 +76,33 @@ pub fn Problem(
                 {action("Retry", icons::retry(), Live::regenerate)}
             </div>
         </div>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_paused_answer_reached_no_limit() {
+        let told = |reason| {
+            let run = RunView {
+                status: RunStatus::Complete,
+                activity: None,
+                error: None,
+                cut_short: Some(reason),
+                worked_ms: 0,
+            };
+            to_tell(&run).map(|(what, error)| (what, error.hint))
+        };
+        let hint = String::from("Continue goes on from there.");
+        assert_eq!(
+            told(FinishReason::PauseTurn),
+            Some(("The model server paused the answer.", hint.clone()))
+        );
+        assert_eq!(
+            told(FinishReason::Length),
+            Some(("The answer reached its longest length.", hint))
+        );
     }
 }

@@ -83,7 +83,15 @@ impl Decoder {
             function,
             ..ToolCall::default()
         });
-        for call in delta.tool_calls.into_iter().chain(alone) {
+        // Some servers send a call in both forms. The one in which the first call gets its name counts.
+        if !self.calls.have_begun() {
+            self.calls_in_list = !delta.tool_calls.is_empty();
+        }
+        let calls = match self.calls_in_list {
+            true => delta.tool_calls,
+            false => alone.into_iter().collect(),
+        };
+        for call in calls {
             // What the filter holds was said before the call.
             self.think.finish(events);
             self.calls.push(call, events);

@@ -144,6 +144,67 @@ fn tool_calls_are_told_apart_however_servers_number_them() {
 }
 
 #[test]
+fn a_call_in_both_forms_counts_once() {
+    let old = |json: serde_json::Value| json!({"function_call": json});
+    let new = |json: serde_json::Value| json!({"tool_calls": [{"index": 0, "id": "a", "function": json}]});
+    let both = |json: serde_json::Value| {
+        let mut delta = old(json.clone());
+        delta["tool_calls"] = new(json)["tool_calls"].take();
+        delta
+    };
+    let (name, rest) = (
+        json!({"name": "one", "arguments": "{"}),
+        json!({"arguments": "}"}),
+    );
+    let whole = json!({"name": "one", "arguments": "{}"});
+    let empty = json!({"name": "", "arguments": ""});
+    for (id, deltas) in [
+        ("a", vec![both(whole.clone())]),
+        ("a", vec![both(name.clone()), both(rest.clone())]),
+        ("a", vec![new(whole.clone()), old(whole.clone())]),
+        ("a", vec![old(empty.clone()), both(whole.clone())]),
+        ("call_0", vec![old(whole.clone()), new(whole.clone())]),
+        ("call_0", vec![old(name), old(rest)]),
+    ] {
+        let mut chunks: Vec<_> = deltas.into_iter().map(delta).collect();
+        chunks.push(finish("tool_calls"));
+        let (events, fault) = events_of(&chunks);
+        let mut calls = Vec::new();
+        let mut said = String::new();
+        for event in events {
+            match event {
+                ModelEvent::ToolCall { id, name, .. } => calls.push((id, name)),
+                ToolArguments { delta, .. } => said += &delta,
+                _ => {}
+            }
+        }
+        assert_eq!(
+            (calls, said, fault),
+            (vec![(id.into(), "one".into())], "{}".into(), None),
+            "{chunks:?}"
+        );
+    }
+}
+
+#[test]
+fn an_empty_list_of_citations_takes_none_away() {
+    let mut first = delta(json!({"content": "So[1]."}));
+    first["citations"] = json!(["https://a.example/1"]);
+    let mut last = finish("stop");
+    last["citations"] = json!([]);
+    last["search_results"] = json!([]);
+    let (events, _) = events_of(&[first, last]);
+    let sources: Vec<usize> = events
+        .iter()
+        .filter_map(|event| match event {
+            ModelEvent::Sources(sources) => Some(sources.len()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(sources, [1]);
+}
+
+#[test]
 fn text_that_is_held_back_comes_before_a_tool_call() {
     let chunks = [
         delta(json!({"content": "<thi"})),

@@ -1,12 +1,14 @@
 //! What the model says besides text.
 
+mod sources;
+
 use std::sync::Arc;
 
 use super::{tests::terms, *};
 use crate::{
     model::ToolPlan,
     pages::actions::EVERYWHERE,
-    protocol::{Json, Node, RunStatus, ToolCall, ToolStatus},
+    protocol::{Json, Node, Payload, RunStatus, ToolCall, ToolStatus},
 };
 use control::Marker;
 use fuzzing::properties;
@@ -209,20 +211,6 @@ fn an_answer_that_is_nothing_but_a_payload_is_an_answer() {
 }
 
 #[test]
-fn only_what_a_tool_has_had_is_a_source() {
-    let metadata = r#"It is so.
-<!-- METADATA:
-{"sources": [{"title": "A", "url": "https://a.example/1"}, {"title": "B", "url": "https://made.up/"},
- {"title": "C", "url": "javascript:alert(1)"}]}
--->"#;
-    let found = having_found("1. https://a.example/1 javascript:alert(1)");
-    let answer = answered(found, &[metadata], FINISHED);
-    assert_eq!(answer.text(), "It is so.");
-    let urls: Vec<&str> = answer.sources.iter().map(|source| source.url.as_str()).collect();
-    assert_eq!(urls, ["https://a.example/1"]);
-}
-
-#[test]
 fn what_was_held_back_when_it_broke_off_was_on_no_screen() {
     let half = "Because.\n\nSUGGESTED_VALUES: [{\"lab";
     for end in [Input::Stop, Input::BrokeOff] {
@@ -297,96 +285,4 @@ properties! {
         prop_assert_eq!(&replayed, &answer);
         prop_assert_eq!(kept, replayed.payloads().cloned().collect::<Vec<_>>());
     }
-}
-
-#[test]
-fn an_address_that_hides_another_is_no_source() {
-    let urls = [
-        "https://a.example/1",
-        "xhttps://a.example/2",
-        "https://a.example/3 4",
-        "https://a\u{202e}.example/5",
-        "https://bank.example@evil.example/",
-    ];
-    let list = urls.map(|url| format!("{{\"url\": {}}}", serde_json::to_string(url).unwrap()));
-    let metadata = format!("So.\n<!-- METADATA: {{\"sources\": [{}]}} -->", list.join(", "));
-    let found = having_found(&format!(
-        "https://evil.example/?u=https://a.example/1\n{}",
-        urls[1..].join("\n")
-    ));
-    assert_eq!(answered(found, &[&metadata], FINISHED).sources, []);
-    let found = having_found(&urls.join("\n"));
-    let sources = answered(found, &[&metadata], FINISHED).sources;
-    assert_eq!(sources.len(), 1, "{sources:?}");
-    assert_eq!(sources[0].url, urls[0]);
-}
-
-#[test]
-fn what_only_the_model_named_is_no_source() {
-    let metadata = r#"<!-- METADATA: {"sources": [{"title": "A", "url": "https://a.example/1"}]} -->"#;
-    let mut failed = having_found("https://a.example/1 was not found");
-    for call in failed.tool_calls_mut() {
-        call.status = ToolStatus::Failed;
-    }
-    assert_eq!(answered(failed, &["So.\n", metadata], FINISHED).sources, []);
-}
-
-fn sourced(message: AssistantMessage, events: Vec<ModelEvent>) -> Vec<(usize, String)> {
-    let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(Tables), terms(5));
-    agent.step(Input::Start, Timestamp(0));
-    for event in events {
-        agent.step(Input::Model(event), Timestamp(0));
-    }
-    agent.step(FINISHED, Timestamp(0));
-    let sources = agent.message().sources.iter();
-    sources
-        .map(|source| (source.number, source.url.clone()))
-        .collect()
-}
-
-#[test]
-fn sources_of_the_server_keep_their_numbers() {
-    let source = |number, url: &str| Source {
-        number,
-        title: String::new(),
-        url: url.into(),
-    };
-    let given = ModelEvent::Sources(vec![
-        source(1, "https://a.example/1"),
-        source(2, "javascript:alert(1)"),
-        source(3, "https://c.example/3"),
-    ]);
-    let text = |text: &str| ModelEvent::Text(text.into());
-    let expected = vec![
-        (1, "https://a.example/1".into()),
-        (3, "https://c.example/3".into()),
-    ];
-    let new = || AssistantMessage::started("x/m");
-    assert_eq!(
-        sourced(new(), vec![given.clone(), text("Whales sing[3].")]),
-        expected
-    );
-    // The model's own list does not displace them.
-    let written =
-        "Hi\n\n{\"sources\": [{\"url\": \"https://x.example\"}, {\"url\": \"https://y.example/p\"}]}";
-    let mut both = expected.clone();
-    both.push((2, "https://y.example/p".into()));
-    assert_eq!(
-        sourced(
-            having_found("See https://y.example/p"),
-            vec![given, text(written)]
-        ),
-        both
-    );
-}
-
-#[test]
-fn a_source_of_an_earlier_turn_counts() {
-    let written = format!(
-        "Hi\n\n{{\"sources\": [{{\"url\": \"{EARLIER}\"}}, {{\"url\": \"https://other.example\"}}]}}"
-    );
-    assert_eq!(
-        sourced(AssistantMessage::started("x/m"), vec![ModelEvent::Text(written)]),
-        [(1, EARLIER.to_owned())]
-    );
 }

@@ -1,0 +1,96 @@
+//! The address of an endpoint, and the headers that go there.
+
+use async_openai::config::{Config, OpenAIConfig};
+use reqwest::{
+    Url,
+    header::{self, HeaderMap},
+};
+use secrecy::SecretString;
+
+use crate::{
+    model::{ModelError, ModelErrorKind},
+    protocol::RunError,
+    providers::EndpointConfig,
+};
+
+/// async-openai's configuration, which without a key would send an empty one.
+#[derive(Clone)]
+pub struct Address {
+    pub openai: OpenAIConfig,
+    /// What the settings want to be sent, over all else.
+    pub headers: HeaderMap,
+    /// What stands behind the `?` of the base URL, for every request.
+    pub query: Option<String>,
+}
+
+impl Config for Address {
+    fn headers(&self) -> HeaderMap {
+        let mut headers = self.openai.headers();
+        if headers
+            .get(header::AUTHORIZATION)
+            .is_some_and(|value| value == "Bearer ")
+        {
+            // User info in the address may take its place.
+            headers.remove(header::AUTHORIZATION);
+        }
+        if let Some(value) = headers.get_mut(header::AUTHORIZATION) {
+            value.set_sensitive(true);
+        }
+        headers.extend(self.headers.clone());
+        headers
+    }
+
+    fn url(&self, path: &str) -> String {
+        let url = self.openai.url(path);
+        match &self.query {
+            Some(query) => format!("{url}?{query}"),
+            None => url,
+        }
+    }
+
+    fn query(&self) -> Vec<(&str, &str)> {
+        self.openai.query()
+    }
+
+    fn api_base(&self) -> &str {
+        self.openai.api_base()
+    }
+
+    fn api_key(&self) -> &SecretString {
+        self.openai.api_key()
+    }
+}
+
+/// The address that paths are appended to.
+pub fn base(url: &Url) -> String {
+    let mut base = url.clone();
+    base.set_query(None);
+    base.set_fragment(None);
+    base.as_str().trim_end_matches('/').to_owned()
+}
+
+/// The address of an endpoint, if it is one.
+pub fn address(config: &EndpointConfig) -> Result<Url, ModelError> {
+    let url = Url::parse(config.base_url.trim()).ok();
+    url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+        .ok_or_else(|| {
+            // What does not parse cannot be redacted either: it is not repeated here.
+            let message = format!(
+                "The address of the endpoint “{}” is not an http:// or https:// one.",
+                config.name
+            );
+            let hint = match config.base_url_source.as_str() {
+                "" => String::new(),
+                source => format!("Correct {source} and restart Parlor."),
+            };
+            let error = RunError {
+                code: "settings_invalid".into(),
+                message,
+                hint,
+            };
+            ModelError {
+                error,
+                kind: ModelErrorKind::Refused,
+            }
+        })
+}

@@ -1,0 +1,162 @@
+use fuzzing::properties;
+use proptest::prelude::*;
+
+use super::*;
+
+/// The thinking and the text of an answer that comes in these pieces.
+fn split<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, String) {
+    let mut filter = ThinkFilter::default();
+    let mut events = Vec::new();
+    for piece in pieces {
+        filter.push(piece, &mut events);
+    }
+    filter.finish(&mut events);
+    let (mut thinking, mut text) = (String::new(), String::new());
+    for event in events {
+        match event {
+            ModelEvent::Thinking(delta) => {
+                assert_eq!(text, "", "thinking comes before the text");
+                thinking += &delta;
+            }
+            ModelEvent::TextWasThinking => thinking += &std::mem::take(&mut text),
+            ModelEvent::Text(delta) => text += &delta,
+            other => panic!("{other:?}"),
+        }
+    }
+    (thinking, text)
+}
+
+#[test]
+fn a_block_at_the_start_is_thinking_and_anything_else_is_text() {
+    for (answer, thinking, text) in [
+        ("<think>Hm.</think>Hello", "Hm.", "Hello"),
+        ("\n <think>\nHm.\n</think>\n\nHello", "Hm.\n", "Hello"),
+        (
+            "<thinking>Hm. </think> a </thinking>Hello",
+            "Hm. </think> a ",
+            "Hello",
+        ),
+        ("<think>\n\n</think>\n\nHello", "", "Hello"),
+        ("<think>Hm", "Hm", ""),
+        ("<think>Hm </thin", "Hm </thin", ""),
+        ("<think>a < b </ c</think>", "a < b </ c", ""),
+        ("<think>1</think><think>2</think>3", "1", "<think>2</think>3"),
+        ("Use <think>x</think>.", "", "Use <think>x</think>."),
+        ("`<think>`", "", "`<think>`"),
+        ("```\n<think>\n```", "", "```\n<think>\n```"),
+        ("<thinker>x", "", "<thinker>x"),
+        ("<think", "", "<think"),
+        ("Hm.\n</think>\n\nHello", "Hm.\n", "Hello"),
+        (
+            "Hm. `a` b</thinking>Hello </think> you",
+            "Hm. `a` b",
+            "Hello </think> you",
+        ),
+        (
+            "The tag `</think>` ends it.</think>",
+            "",
+            "The tag `</think>` ends it.</think>",
+        ),
+        ("```\n</think>\n```\n", "", "```\n</think>\n```\n"),
+        ("```\na\n```\nb</think>c", "```\na\n```\nb", "c"),
+        ("a < b </ c </thin", "", "a < b </ c </thin"),
+        // With nothing behind it, too.
+        ("Hm.\n</think>", "Hm.\n", ""),
+        ("Say \"Hi\"</think>Hi", "Say \"Hi\"", "Hi"),
+        ("42</think>42", "42", "42"),
+        ("Done. </think>\nHi", "Done. ", "Hi"),
+        ("It ends with </think> then.", "", "It ends with </think> then."),
+        ("It ends with </think>", "", "It ends with </think>"),
+        ("The tag (</think>) ends it.", "", "The tag (</think>) ends it."),
+        ("The \"</think>\" tag.", "", "The \"</think>\" tag."),
+        (
+            "The last tag,\n</think>, ends it.",
+            "",
+            "The last tag,\n</think>, ends it.",
+        ),
+        ("``a ` </think>`` b", "", "``a ` </think>`` b"),
+        ("~~~\n</think>\n~~~\n", "", "~~~\n</think>\n~~~\n"),
+        ("```a``` b\n</think>\nc", "```a``` b\n", "c"),
+        ("  ", "", "  "),
+        ("", "", ""),
+    ] {
+        assert_eq!(split([answer]), (thinking.into(), text.into()), "{answer:?}");
+    }
+}
+
+#[test]
+fn white_space_is_not_held_back_without_end() {
+    let mut filter = ThinkFilter::default();
+    let mut events = Vec::new();
+    for _ in 0..=MAX_INDENT {
+        filter.push(" ", &mut events);
+    }
+    assert_eq!(events, [ModelEvent::Text(" ".repeat(MAX_INDENT + 1))]);
+}
+
+#[test]
+fn tags_are_text_where_the_model_thinks_in_a_field_of_its_own() {
+    let answer = "It thinks.\n</think>\n\nSo.";
+    for cut in 0..=15 {
+        let (mut filter, mut events) = (ThinkFilter::default(), Vec::new());
+        filter.push(&answer[..cut], &mut events);
+        filter.has_thought();
+        filter.push(&answer[cut..], &mut events);
+        filter.finish(&mut events);
+        let text: String = events
+            .iter()
+            .map(|event| match event {
+                ModelEvent::Text(text) => text.as_str(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(text, answer, "{cut}");
+    }
+}
+
+properties! {
+    256;
+
+    #[test]
+    fn a_mentioned_tag_leaves_its_text_whole(
+        words in "[a-z]{1,6}( [a-z]{1,6}){0,4}",
+        mention in prop::sample::select(vec![
+            "`</think>`", "``</think>``", "\"</think>\"", "(</think>)", "“</think>”", "</think> tag",
+            "</think>.", "</think>, the tag,", "\n```\n</think>\n```\n", "\n~~~xml\na</think>\n\n</think>\n~~~\n",
+            "\n\n    </think>\n",
+        ]),
+        more in "( [a-z]{1,6}){0,4}(\n</think>\n\nb)?",
+    ) {
+        let answer = format!("{words} {mention}{more}");
+        prop_assert_eq!(split([answer.as_str()]), (String::new(), answer));
+    }
+
+    #[test]
+    fn thinking_without_its_opening_tag_is_found(
+        thinking in "[a-z \n.,]{0,20}[a-z.!]",
+        closing in prop::sample::select(vec!["</think>", "\n</think>\n\n", "\n</thinking>\n"]),
+        text in "[a-zA-Z*#\"(!]{1}[a-z \n.,`<>/]{0,20}",
+    ) {
+        let answer = format!("{thinking}{closing}{text}");
+        let is_code = |line: &str| line.starts_with("    ");
+        prop_assume!(!thinking.lines().any(is_code) && thinking.chars().last() != text.chars().next());
+        prop_assert_eq!(split([answer.as_str()]), (
+            format!("{thinking}{}", closing.split_once('<').map_or("", |(before, _)| before)),
+            text,
+        ));
+    }
+
+    #[test]
+    fn it_does_not_matter_where_the_answer_is_cut(
+        answer in "(\n| )?(<think>|<thinking>)?[a<>/`.\u{e9} \n]{0,8}(</think>|</thinking>)?[thinkg<>/`., \n]{0,12}",
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
+    ) {
+        let characters: Vec<char> = answer.chars().collect();
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(characters.len() + 1)).collect();
+        cuts.extend([0, characters.len()]);
+        cuts.sort_unstable();
+        let pieces: Vec<String> =
+            cuts.windows(2).map(|pair| characters[pair[0]..pair[1]].iter().collect()).collect();
+        prop_assert_eq!(split(pieces.iter().map(String::as_str)), split([answer.as_str()]));
+    }
+}
