@@ -134,7 +134,8 @@ test.describe('a page that cannot start', () => {
     expect(loaded.times).toBe(1);
   });
 
-  test('becomes the plain page whatever its start fails with', async ({ page, parlor }) => {
+  test('becomes the plain page whatever its start fails with', async ({ browserLog, page, parlor }) => {
+    browserLog.allow(/Cannot read properties of null|was preloaded/);
     const path = await conversation(parlor.url, 'First');
     await page.route(/\/parlor[^/]*\.js$/, (route) =>
       route.fulfill({ contentType: 'text/javascript', body: 'export default async () => {}; export const hydrate = () => null.x;' }),
