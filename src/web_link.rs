@@ -7,6 +7,11 @@ use crate::markdown::{is_allowed_link, is_unseen};
 /// The longest address that becomes a link, in bytes.
 const MAX_BYTES: usize = 2000;
 
+const SCHEMES: [&str; 2] = ["https://", "http://"];
+
+/// Words that stand before an address with `:` or `=`.
+const LABELS: [&str; 5] = ["url", "uri", "href", "link", "source"];
+
 /// Reads a whole address of the web as a browser understands it. Returns nothing if it leads anywhere else, or could
 /// be taken for another one: with a name before the host, white space, or characters that are not seen.
 pub fn parse(address: &str) -> Option<Url> {
@@ -20,8 +25,8 @@ pub fn parse(address: &str) -> Option<Url> {
     (is_web && is_plain && url.as_str().len() <= MAX_BYTES).then_some(url)
 }
 
-/// Whether a text names this address: all of it, not as a part of another one, such as its beginning or its query. A slash at its
-/// end makes no difference.
+/// Returns true if a text names this address: all of it, not as a part of another one, such as its beginning or its query. A slash
+/// at its end makes no difference.
 pub fn is_named(address: &str, text: &str) -> bool {
     let address = address.trim_end_matches('/');
     let mut rest = text;
@@ -38,17 +43,40 @@ pub fn is_named(address: &str, text: &str) -> bool {
     false
 }
 
-/// Where the next address begins: at a scheme that is no part of a longer word.
+/// Returns the beginning of the next address: a scheme that is no part of a longer word.
 fn next_address(text: &str) -> Option<usize> {
     let begins = |at: &usize| {
-        let before = text[..*at].chars().next_back();
-        before.is_none_or(|c| c.is_whitespace() || !c.is_ascii() || "\"'`<>()[]{}|*_~,;".contains(c))
+        let (before, scheme) = text.split_at(*at);
+        let is_web = SCHEMES.iter().any(|web| scheme.starts_with(web));
+        is_web && (ends_word(before) || is_escape(before) || is_label(before))
     };
-    let places = |scheme| text.match_indices(scheme).map(|(at, _)| at).find(begins);
-    [places("https://"), places("http://")]
-        .into_iter()
-        .flatten()
-        .min()
+    text.match_indices("http").map(|(at, _)| at).find(begins)
+}
+
+/// Returns true if what comes after a text is no part of the word that the text ends in.
+fn ends_word(text: &str) -> bool {
+    let last = text.chars().next_back();
+    last.is_none_or(|c| c.is_whitespace() || !c.is_ascii() || "\"'`<>()[]{}|*_~,;".contains(c))
+}
+
+/// Returns true if a text ends in white space as JSON spells it.
+fn is_escape(text: &str) -> bool {
+    ["\\n", "\\r", "\\t"].iter().any(|escape| text.ends_with(escape))
+}
+
+/// Returns true if a text ends in a label, as in `URL: https://…` without its space. Other words may be schemes.
+fn is_label(text: &str) -> bool {
+    let Some(text) = text.strip_suffix([':', '=']) else {
+        return false;
+    };
+    LABELS.iter().any(|label| {
+        let before = text.len().checked_sub(label.len());
+        before
+            .and_then(|at| text.split_at_checked(at))
+            .is_some_and(|(before, word)| {
+                word.eq_ignore_ascii_case(label) && (ends_word(before) || is_escape(before))
+            })
+    })
 }
 
 fn ends_address(c: char) -> bool {
@@ -124,6 +152,12 @@ mod tests {
             "| https://a.example/1 |",
             "1,A,https://a.example/1",
             "\u{770b}https://a.example/1",
+            r#"{"text":"see\nhttps://a.example/1\nhttps://b.example/"}"#,
+            r"One\thttps://b.example/\r\nURL:https://a.example/1\n",
+            "URL:https://a.example/1",
+            "url=https://a.example/1, title=A",
+            "<a href=https://a.example/1>A</a>",
+            "Source:https://a.example/1.",
         ] {
             assert!(is_named(address, text), "{text}");
         }
@@ -136,7 +170,13 @@ mod tests {
             "https://evil.example/#(https://a.example/1)",
             "https://evil.example/,https://a.example/1",
             "evil.example/?u=https://a.example/1",
+            "evil.example/?url=https://a.example/1",
+            "evil.example/?a=b&url=https://a.example/1",
+            "https://evil.example/?a,url=https://a.example/1",
+            "curl:https://a.example/1",
             "view-source:https://a.example/1",
+            "blob:https://a.example/1",
+            r"\xhttps://a.example/1",
             "xhttps://a.example/1",
             "https://a.example/1@evil.example",
             "https://a.example/1)/2",
@@ -144,9 +184,19 @@ mod tests {
         ] {
             assert!(!is_named(address, text), "{text}");
         }
+        assert!(!is_named(
+            "http://a.example/1",
+            "httphttps://a.example/1 http:// http:/"
+        ));
         let wiki = "https://a.example/wiki/A_(b)";
         assert!(is_named(wiki, "(see https://a.example/wiki/A_(b))"));
         assert!(!is_named("https://a.example/wiki/A_", wiki));
         assert!(!is_named("https://a.example/wiki/A_(b", wiki));
+    }
+    #[test]
+    fn looks_at_long_texts_once() {
+        // Looking to the end for each of these addresses would take minutes.
+        let text = "http:// xhttp https:/ http".repeat(400_000);
+        assert!(!is_named("https://a.example/1", &text));
     }
 }

@@ -49,14 +49,18 @@ export function contract(): string[] {
   return Object.keys(JSON.parse(readFileSync(`${root}docs/openapi.json`, 'utf8')).paths);
 }
 
-/** What a page of another site tries. `urls` are addresses of Parlor, `bodies` are what its own page would send. */
-export type Attempt = { urls: string[]; bodies: string[] };
+/** What a page of another site tries: addresses of Parlor, those that are tried in every way, and a body that its own page would send. */
+export type Attempt = { urls: string[]; thorough: string[]; body: string };
 
-/** Everything by which a page can have its browser send a request. Returns what it could read: nothing, if all is well. */
-export async function attack({ urls, bodies }: Attempt): Promise<string[]> {
+/**
+ * Everything by which a page can have its browser send a request. Returns what it could read: nothing, if all is well.
+ *
+ * What a browser says of a request depends on how it is made, and not on its address.
+ */
+export async function attack({ urls, thorough, body }: Attempt): Promise<string[]> {
   const read: string[] = [];
   // Some elements never say that they could not load.
-  const patience = 1000;
+  const patience = 3000;
   const settled = (url: string, what: string, element: HTMLElement & { src?: string; data?: string; href?: string }, field: 'src' | 'data' | 'href') =>
     new Promise<void>((resolve) => {
       const over = () => resolve();
@@ -109,15 +113,21 @@ export async function attack({ urls, bodies }: Attempt): Promise<string[]> {
       form.submit();
     });
   const plain = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'];
-  const each = async (url: string) => {
+  const briefly = async (url: string) => {
     await Promise.all([
       asked(url, 'no-cors', { mode: 'no-cors' }),
       asked(url, 'cors', { mode: 'cors' }),
+      settled(url, 'img', make('img'), 'src'),
+      asked(url, `POST ${plain[0]}`, { mode: 'no-cors', method: 'POST', body, headers: { 'content-type': plain[0]! } }),
+      asked(url, 'POST of JSON', { method: 'POST', body, headers: { 'content-type': 'application/json' } }),
+    ]);
+    navigator.sendBeacon(url, body);
+  };
+  const thoroughly = async (url: string) => {
+    await Promise.all([
       asked(url, 'HEAD', { mode: 'no-cors', method: 'HEAD' }),
       asked(url, 'keepalive', { mode: 'no-cors', keepalive: true }),
-      socket(url),
       source(url),
-      settled(url, 'img', make('img'), 'src'),
       settled(url, 'script', make('script'), 'src'),
       settled(url, 'stylesheet', make('link', { rel: 'stylesheet' }), 'href'),
       settled(url, 'prefetch', make('link', { rel: 'prefetch' }), 'href'),
@@ -128,25 +138,25 @@ export async function attack({ urls, bodies }: Attempt): Promise<string[]> {
       settled(url, 'object', make('object'), 'data'),
       settled(url, 'audio', make('audio', { preload: 'auto', crossorigin: '' }), 'src'),
       form(url, 'get', plain[0]!, '{}'),
+      ...plain.slice(1).map((kind) => asked(url, `POST ${kind}`, { mode: 'no-cors', method: 'POST', body, headers: { 'content-type': kind } })),
+      ...plain.map((kind) => form(url, 'post', kind, body)),
+      asked(url, 'POST of bytes', { mode: 'no-cors', method: 'POST', body: new Blob([body]) }),
+      ...['PUT', 'PATCH', 'DELETE'].map((method) => asked(url, method, { method, body })),
     ]);
-    for (const body of bodies) {
-      await Promise.all([
-        ...plain.map((kind) => asked(url, `POST ${kind}`, { mode: 'no-cors', method: 'POST', body, headers: { 'content-type': kind } })),
-        ...plain.map((kind) => form(url, 'post', kind, body)),
-        asked(url, 'POST of bytes', { mode: 'no-cors', method: 'POST', body: new Blob([body]) }),
-        asked(url, 'POST of JSON', { method: 'POST', body, headers: { 'content-type': 'application/json' } }),
-        ...['PUT', 'PATCH', 'DELETE'].map((method) => asked(url, method, { method, body })),
-      ]);
-      navigator.sendBeacon(url, body);
-      navigator.sendBeacon(url, new Blob([body], { type: 'application/json' }));
-    }
-    document.body.replaceChildren();
+    navigator.sendBeacon(url, new Blob([body], { type: 'application/json' }));
   };
-  // One address after the other in a few lines: a browser has few connections to a host.
-  const queue = [...urls];
-  const line = async () => {
-    for (let url = queue.shift(); url; url = queue.shift()) await each(url);
+  // In a few lines: a browser has few connections to a host.
+  const inLines = async (urls: string[], each: (url: string) => Promise<void>) => {
+    const queue = [...urls];
+    const line = async () => {
+      for (let url = queue.shift(); url; url = queue.shift()) await each(url);
+    };
+    await Promise.all(Array.from({ length: 4 }, line));
   };
-  await Promise.all(Array.from({ length: 8 }, line));
+  await inLines(urls, briefly);
+  await inLines(thorough, thoroughly);
+  // Browsers open one after the other, and later after each that was refused.
+  await Promise.all(thorough.slice(0, 2).map(socket));
+  document.body.replaceChildren();
   return read;
 }

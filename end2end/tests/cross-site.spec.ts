@@ -39,7 +39,7 @@ async function furnished(upstream: Upstream) {
     text: 'Forged', through: user_message_id, stream: { id: randomUUID(), name: 'Forged', query: 'forged', instructions: '' },
     memory: { id: randomUUID(), text: 'Forged', created_at: 1 }, before: null, address: '/literature?q=forged', query: 'forged', sort: 'date', page: 1,
   };
-  return { parlor, conversation_id, head, urls, bodies: [JSON.stringify(body)] };
+  return { parlor, conversation_id, head, urls, body: JSON.stringify(body) };
 }
 
 /** What the servers behind Parlor were asked so far. */
@@ -51,8 +51,12 @@ async function outgoing(upstream: Upstream): Promise<string[]> {
 test('pages of other sites change, ask and read nothing', async ({ page, upstream, browserLog }) => {
   browserLog.allow(/./);
   test.slow();
-  const { parlor, conversation_id, head, urls, bodies } = await furnished(upstream);
+  const { parlor, conversation_id, head, urls, body } = await furnished(upstream);
   expect(urls.length, 'all functions and addresses').toBeGreaterThan(55);
+  // One that asks others, one that changes something, one that streams, the contract, the form, and a page.
+  const names = ['/rpc/search_articles', '/rpc/rename_conversation', '/rpc/events', '/api/conversations', '/send', '/literature'];
+  const thorough = names.map((name) => urls.find((url) => url.startsWith(`${parlor.url}${name}?`))!);
+  expect(thorough).not.toContain(undefined);
   const log = await EventStream.everything(parlor.url, head);
   // Whatever Parlor asks by itself has been asked.
   await expect.poll(async () => (await outgoing(upstream)).length).toBeGreaterThan(0);
@@ -60,7 +64,7 @@ test('pages of other sites change, ask and read nothing', async ({ page, upstrea
   const stranger = await Stranger.start();
   for (const host of ['localhost', '127.0.0.1']) {
     await page.goto(stranger.at(host));
-    expect(await page.evaluate(attack, { urls, bodies }), host).toEqual([]);
+    expect(await page.evaluate(attack, { urls, thorough, body }), host).toEqual([]);
   }
   expect(await outgoing(upstream)).toEqual(before);
   // The next thing that happens is what the person does.

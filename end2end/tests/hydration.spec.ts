@@ -134,6 +134,34 @@ test.describe('a page that cannot start', () => {
     expect(loaded.times).toBe(1);
   });
 
+  test('becomes the plain page whatever its start fails with', async ({ browserLog, page, parlor }) => {
+    browserLog.allow(/Cannot read properties of null|was preloaded/);
+    const path = await conversation(parlor.url, 'First');
+    await page.route(/\/parlor[^/]*\.js$/, (route) =>
+      route.fulfill({ contentType: 'text/javascript', body: 'export default async () => {}; export const hydrate = () => null.x;' }),
+    );
+    const plain = page.waitForURL(/[?&]plain/);
+    await page.goto(path);
+    await plain;
+    await expect(page.getByRole('alert').filter({ hasText: 'This page could not start' })).toBeVisible();
+  });
+
+  test('stops only with its own faults, whatever browsers call them', async ({ chat, page }) => {
+    await chat.open();
+    const notice = page.getByRole('alert').filter({ hasText: 'This page has stopped working' });
+    const raise = (name: string, message: string) =>
+      page.evaluate(([name, message]) => {
+        const error = Object.assign(new Error(message), { name });
+        dispatchEvent(new ErrorEvent('error', { error, message: `Uncaught ${name}: ${message}` }));
+      }, [name, message]);
+    await raise('RangeError', 'Invalid time value');
+    await raise('TypeError', 'x is undefined');
+    await page.evaluate(() => dispatchEvent(new ErrorEvent('error', { error: null })));
+    await expect(notice).toBeHidden();
+    await raise('InternalError', 'too much recursion');
+    await expect(notice).toBeVisible();
+  });
+
   test('says so when it stops later', async ({ chat, page }) => {
     await chat.open();
     await page.evaluate(() => {

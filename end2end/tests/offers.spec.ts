@@ -39,7 +39,9 @@ async function newVersion(chat: Chat, upstream: Upstream): Promise<void> {
   await chat.done();
 }
 
-test('a document stands in its place in the text, live and after a reload alike, and opens by itself', async ({ chat, page, parlor, upstream }) => {
+test('a document stands in its place in the text, live and after a reload alike, and opens by itself', async ({ browserLog, chat, page, parlor, upstream }) => {
+  // The page asks for its events again while there is nobody to answer.
+  browserLog.allowLostConnections();
   const path = await letter(chat, upstream);
   const region = page.getByRole('complementary', { name: 'Text document: Letter' });
   await expect(region.getByText('Dear Ann,')).toBeVisible();

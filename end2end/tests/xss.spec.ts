@@ -6,8 +6,10 @@ const collection = (name: string): string[] =>
   JSON.parse(readFileSync(new URL(`../../tests/fixtures/xss/${name}.json`, import.meta.url), 'utf8'));
 const strings = ['dompurify', 'payloadbox', 'payloads-all-the-things'].flatMap(collection);
 
-/** How many strings are in a message. */
-const BATCH = 1000;
+/** How many strings are in a message: so many that one piece of an answer has them all. */
+const BATCH = Math.ceil(strings.length / 3);
+/** So many stand in the thinking, which is Markdown like the text: each string in it is a Rust test (`ui::hydration_tests::xss`). */
+const THOUGHTS = 300;
 
 test('no string of the collections runs or loads anything', async ({ chat, context, page, parlor, request, upstream }) => {
   test.slow();
@@ -29,23 +31,31 @@ test('no string of the collections runs or loads anything', async ({ chat, conte
   for (let from = 0; from < strings.length; from += BATCH) {
     const batch = strings.slice(from, from + BATCH);
     const message = batch.join('\n\n');
-    const offers = batch.slice(0, 3).map((text) => ({ label: text.slice(0, 40), value: text.slice(0, 400) }));
+    const some = [0, 1000, 2000].flatMap((at) => batch.slice(at, at + 3));
+    const offers = some.map((text) => ({ label: text.slice(0, 40), value: text.slice(0, 400) }));
     await upstream.script({
       when: { user_contains: message.slice(0, 40) },
-      steps: [{ think: message }, { text: message }, { text: `\n\nSUGGESTED_VALUES: ${JSON.stringify(offers)}` }],
+      steps: [{ think: batch.slice(0, THOUGHTS).join('\n\n') }, { text: message }, { text: `\n\nSUGGESTED_VALUES: ${JSON.stringify(offers)}` }],
     });
     const events = await (await EventStream.chat(parlor.url, { message })).rest();
     const id = events[0]!.conversation_id;
-    const title = batch.find((text) => text.length < 150 && text.includes('<')) ?? batch[0]!.slice(0, 150);
-    const renamed = await request.patch(`/api/conversations/${id}`, { data: { title }, headers: { origin: parlor.url } });
-    expect(renamed.ok()).toBe(true);
+    const rename = async (title: string) => {
+      const renamed = await request.patch(`/api/conversations/${id}`, { data: { title }, headers: { origin: parlor.url } });
+      expect(renamed.ok()).toBe(true);
+      return title.replace(/\s+/g, ' ').trim();
+    };
+    const [title, ...titles] = [0, 1000, 2000].map((at) => batch.slice(at).find((text) => text.length < 150)!);
+    const named = await rename(title!);
     // As the server has rendered it, and as it is made in the browser.
     await chat.open(`/c/${id}`);
-    await expect(chat.title).toHaveText(title.replace(/\s+/g, ' ').trim());
+    await expect(chat.title).toHaveText(named);
+    for (const next of titles) await expect(chat.title).toHaveText(await rename(next));
     await chat.answers.last().getByText('Show details').click();
     await chat.newChat.click();
     await chat.list.getByRole('listitem').getByRole('link').first().click();
     await expect(chat.questions).toHaveCount(1);
+    // All of it is shown.
+    await expect(page.getByRole('button', { name: 'Show more' })).toHaveCount(0);
     await page.mouse.move(400, 300);
     await page.keyboard.press('Tab');
   }

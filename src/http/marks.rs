@@ -1,7 +1,8 @@
 //! The public stream's additions: what has to stand between the deltas of an answer's text so that all of them joined are its
 //! `message`. These are the marks of its tool calls, what separates texts, and the backslash in a mark that the model wrote itself.
 //!
-//! Additions are `text_delta`s without an `offset`. Deltas with one are the model's text, word for word.
+//! Additions are `text_delta`s without an `offset`. Deltas with one are the model's text, word for word. A text that turns out to have been
+//! thinking (`text_was_thinking`) was sent already: the deltas of its node, additions included, count no more.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -74,11 +75,16 @@ impl<'a> AddedEvent<'a> {
 #[derive(Debug, Default)]
 pub struct Marks {
     last: Option<Place>,
-    /// The node before ended with a text, which the next one goes on with.
+    /// The node before ended with a text, which the present one goes on with.
     is_broken_off: bool,
+    /// There is a mark, or text of a node before the present one.
+    has_before: bool,
+    /// There is text of the present node.
     has_text: bool,
     /// The end of the present text, as long as a mark's beginning may be in it.
     tail: String,
+    /// The same, where the present node began.
+    tail_before: String,
     /// Calls that have no mark yet, in their order.
     queue: VecDeque<Queued>,
     /// All calls that have a mark, or are in the queue.
@@ -101,7 +107,7 @@ struct Queued {
 }
 
 impl Marks {
-    /// Whether something of the answer came before this event that this has not seen: see [`catch_up`](Self::catch_up).
+    /// Returns true if something of the answer came before this event that this has not seen: see [`catch_up`](Self::catch_up).
     pub fn is_behind(&self, body: &EventBody) -> bool {
         if self.last.is_some() {
             return false;
@@ -140,7 +146,7 @@ impl Marks {
                     Part::ToolCall(call) => {
                         self.begin(node, part, Kind::Other);
                         self.seen.insert(call.index);
-                        self.has_text = true;
+                        self.has_before = true;
                     }
                     Part::Text { text } => {
                         self.begin(node, part, Kind::Text);
@@ -190,13 +196,14 @@ impl Marks {
             } => {
                 self.mark_all(&mut frames);
                 let is_new = self.begin(*node, *part, Kind::Text);
-                if is_new && self.has_text {
+                if is_new && (self.has_before || self.has_text) {
                     frames.push(added(*node, *part, None, SEPARATOR));
                 }
                 self.has_text = true;
                 self.split(*node, *part, *offset, text, &mut frames);
                 return frames;
             }
+            EventBody::TextWasThinking { node } => self.take_back(*node),
             body if body.terminal_status().is_some() => self.mark_all(&mut frames),
             _ => {}
         }
@@ -204,7 +211,7 @@ impl Marks {
         frames
     }
 
-    /// A part of the answer, perhaps a new one; whether a new text begins with it.
+    /// Takes a part of the answer, perhaps a new one. Returns true if a new text begins with it.
     fn begin(&mut self, node: usize, part: usize, kind: Kind) -> bool {
         let last = self.last;
         if last.is_some_and(|last| (last.node, last.part) >= (node, part)) {
@@ -212,17 +219,28 @@ impl Marks {
         }
         if last.is_none_or(|last| last.node != node) {
             self.is_broken_off = last.is_some_and(|last| last.node + 1 == node && last.is_text);
+            self.has_before |= std::mem::take(&mut self.has_text);
+            self.tail_before.clone_from(&self.tail);
         }
         let is_text = kind == Kind::Text;
         self.last = Some(Place { node, part, is_text });
-        let goes_on = self.is_broken_off;
         // Thinking may come before a text that goes on.
-        self.is_broken_off &= kind == Kind::Thinking;
+        self.is_broken_off &= kind != Kind::Other;
+        let goes_on = self.is_broken_off && !self.has_text;
         let is_new = is_text && !goes_on;
         if is_new {
             self.tail.clear();
         }
         is_new
+    }
+
+    /// The text of a node so far is none of the answer: whoever reads the stream takes it out, with what was added to it.
+    fn take_back(&mut self, node: usize) {
+        if let Some(last) = self.last.as_mut().filter(|last| last.node == node) {
+            last.is_text = false;
+            self.has_text = false;
+            self.tail.clone_from(&self.tail_before);
+        }
     }
 
     fn queue(&mut self, node: usize, part: usize, index: usize, has_ended: bool) {
@@ -249,10 +267,10 @@ impl Marks {
         else {
             return;
         };
-        if self.has_text {
+        if self.has_before || self.has_text {
             frames.push(added(node, part, None, SEPARATOR));
         }
-        self.has_text = true;
+        self.has_before = true;
         frames.push(added(node, part, Some(index), &mark(index)));
     }
 

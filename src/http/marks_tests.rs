@@ -58,31 +58,33 @@ fn complete() -> EventBody {
     }
 }
 
-/// All deltas, joined.
+/// All deltas, joined, but for those of a node whose text was thinking.
 fn joined(marks: &mut Marks, events: &[EventBody]) -> String {
-    let mut text = String::new();
+    let mut texts: Vec<(usize, String)> = Vec::new();
     for event in events {
         for frame in marks.frames(event) {
             match (frame, event) {
-                (Frame::Logged, EventBody::TextDelta { text: logged, .. }) => text += logged,
+                (Frame::Logged, EventBody::TextDelta { node, text, .. }) => texts.push((*node, text.clone())),
+                (Frame::Logged, EventBody::TextWasThinking { node }) => texts.retain(|(of, _)| of != node),
                 (Frame::Logged, _) => {}
                 (
                     Frame::Delta { offset, text: delta },
                     EventBody::TextDelta {
+                        node,
                         offset: logged,
                         text: whole,
                         ..
                     },
                 ) => {
                     assert!(whole[offset - logged..].starts_with(&delta), "{delta}");
-                    text += &delta;
+                    texts.push((*node, delta));
                 }
                 (Frame::Delta { .. }, event) => panic!("no text: {event:?}"),
-                (Frame::Added(addition), _) => text += &addition.text,
+                (Frame::Added(addition), _) => texts.push((addition.node, addition.text)),
             }
         }
     }
-    text
+    texts.into_iter().map(|(_, text)| text).collect()
 }
 
 fn part(text: &str) -> Part {
@@ -142,6 +144,57 @@ fn deltas_joined_are_the_message() {
     let expected = "I look[[tool\\:7]].\n\n[[tool:0]]\n\n[[tool:1]]\n\nFound [[to\n\nmore\n\n[[tool:2]]";
     assert_eq!(message(&answer), expected);
     assert_eq!(joined(&mut Marks::default(), &events), expected);
+}
+
+#[test]
+fn text_that_was_thinking_leaves_nothing() {
+    let done = ToolStatus::Complete;
+    let was_thinking = |node| EventBody::TextWasThinking { node };
+    let first = (
+        answer(vec![vec![thinking(), part("Hello.")]]),
+        vec![said(0, 0, 0, "Hm."), was_thinking(0), said(0, 1, 0, "Hello.")],
+    );
+    let after_a_call = (
+        answer(vec![
+            vec![call(0, done)],
+            vec![thinking(), part("ol:1]]."), call(1, done)],
+        ]),
+        vec![
+            start(0, 0, 0),
+            end(0),
+            said(1, 0, 0, "Hm[[to"),
+            was_thinking(1),
+            said(1, 1, 0, "ol:1]]."),
+            start(1, 2, 1),
+            end(1),
+            complete(),
+        ],
+    );
+    let broken_off = (
+        answer(vec![
+            vec![part("Fou[[to")],
+            vec![thinking(), part("ol:1]]nd")],
+            vec![thinking()],
+            vec![part("More")],
+        ]),
+        vec![
+            said(0, 0, 0, "Fou[[to"),
+            said(1, 0, 0, "Hm."),
+            was_thinking(1),
+            said(1, 1, 0, "ol:1]]nd"),
+            said(2, 0, 0, "Hm."),
+            was_thinking(2),
+            said(3, 0, 0, "More"),
+            complete(),
+        ],
+    );
+    for (answer, events) in [first, after_a_call, broken_off] {
+        assert_eq!(
+            joined(&mut Marks::default(), &events),
+            message(&answer),
+            "{events:?}"
+        );
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 use axum::http::{HeaderMap, Method, Uri, header, uri::Authority};
 
+use super::security::is_rpc;
 use crate::protocol::{ApiError, ErrorCode};
 
 /// The beginnings of addresses that are not pages: nobody is led there from another site.
@@ -62,9 +63,20 @@ impl Asked<'_> {
         if is_own_code {
             return Ok(());
         }
-        for origin in self.headers.get_all(header::ORIGIN) {
-            let origin = origin.to_str().unwrap_or_default();
-            let (scheme, authority) = origin.split_once("://").unwrap_or_default();
+        // Over plain HTTP, under another name than loopback, browsers say with GET at most which page they are at.
+        let says_site =
+            self.headers.contains_key(header::ORIGIN) || self.headers.contains_key("sec-fetch-site");
+        let named_by = if says_site || !is_rpc(self.uri.path()) {
+            header::ORIGIN
+        } else {
+            header::REFERER
+        };
+        for page in self.headers.get_all(&named_by) {
+            let page = page.to_str().unwrap_or_default();
+            let (scheme, rest) = page.split_once("://").unwrap_or_default();
+            // An Origin ends with its host.
+            let end = rest.find('/').filter(|_| named_by == header::REFERER);
+            let authority = &rest[..end.unwrap_or(rest.len())];
             let is_here = authority.eq_ignore_ascii_case(host.as_str()) || is_among(allowed, authority);
             if !is_here || !matches!(scheme, "http" | "https") {
                 return Err(another_origin(authority, host));

@@ -125,6 +125,45 @@ fn another_origin_is_refused_with_every_method() {
 }
 
 #[test]
+fn pages_of_other_origins_are_refused_by_their_referer() {
+    let cases: [(&[(&str, &str)], bool); 9] = [
+        (
+            &[("referer", "http://parlor.lan/c/1?q=http://evil.example/")],
+            true,
+        ),
+        (&[("referer", "https://PARLOR.lan:8443/")], true),
+        (&[("referer", "http://evil.example/")], false),
+        (&[("referer", "http://evil.example/http://parlor.lan/")], false),
+        (&[("referer", "http://parlor.lan:81/")], false),
+        (&[("referer", "http://parlor.lan@evil.example/")], false),
+        (&[("referer", "about:client")], false),
+        (
+            &[
+                ("referer", "http://parlor.lan/"),
+                ("referer", "http://evil.example/"),
+            ],
+            false,
+        ),
+        // A browser that says where a request comes from is believed.
+        (
+            &[
+                ("referer", "http://evil.example/"),
+                ("sec-fetch-site", "same-origin"),
+            ],
+            true,
+        ),
+    ];
+    let at = |path, more: &[(&'static str, &'static str)]| {
+        checked_at(Method::GET, path, &[&[("host", "parlor.lan")], more].concat()).is_ok()
+    };
+    for (more, allowed) in cases {
+        assert_eq!(at("/rpc/search_articles?query=x", more), allowed, "{more:?}");
+        assert!(at("/c/1", more), "one may come here from anywhere: {more:?}");
+    }
+    assert!(at("/rpc/models", &[]), "programs say nothing");
+}
+
+#[test]
 fn own_code_loads_behind_a_proxy_that_sets_host() {
     let theirs = ("origin", "https://chat.example");
     let module = with_host(&[

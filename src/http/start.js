@@ -1,6 +1,6 @@
 // Starts the page. If that fails, what the server rendered becomes the page without scripts, and says so.
 const state = document.documentElement.dataset;
-const load = () => import(js).then((module) => module.default({ module_or_path: wasm }).then(module.hydrate));
+const load = () => import(js).then((module) => module.default({ module_or_path: wasm }).then(() => module.hydrate));
 
 // What was being written, as the page itself keeps it.
 const keep = () => {
@@ -24,12 +24,23 @@ const failed = () => {
     location.replace(plain);
   }
 };
-const isFault = (error) => error instanceof WebAssembly.RuntimeError || error instanceof RangeError;
+// Traps, and a stack that is too deep: a RangeError in Chromium and Safari, an InternalError in Firefox.
+const isFault = (error) => error instanceof WebAssembly.RuntimeError || /call stack|too much recursion/.test(error?.message);
 addEventListener('error', ({ error }) => isFault(error) && failed());
 addEventListener('unhandledrejection', ({ reason }) => isFault(reason) && failed());
-// Without its code the page is as the server rendered it, and nothing listens to it.
-load().catch((error) => {
-  if (isFault(error)) throw error;
-  console.error(error);
-  state.state = 'plain';
-});
+load().then(
+  (hydrate) => {
+    try {
+      hydrate();
+    } catch (error) {
+      // Whatever it is, half of the page may be taken over.
+      failed();
+      throw error;
+    }
+  },
+  (error) => {
+    // Without its code the page is as the server rendered it, and nothing listens to it.
+    console.error(error);
+    state.state = 'plain';
+  },
+);

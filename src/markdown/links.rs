@@ -1,5 +1,7 @@
 //! The check of every link's address. What does not pass is shown as the plain text of the link.
 
+use super::unseen::is_unseen;
+
 /// Schemes with a host that a link may name.
 const WEB: [&str; 2] = ["http", "https"];
 const MAIL: &str = "mailto";
@@ -43,14 +45,4 @@ fn names_a_host(rest: &str) -> bool {
         && !host
             .chars()
             .any(|c| c == '@' || c == '\\' || c.is_whitespace() || is_unseen(c))
-}
-
-/// Whether a character is not seen, or has others shown in another order than they are in.
-pub fn is_unseen(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
-    )
 }

@@ -34,6 +34,7 @@ mod patch;
 mod references;
 mod repair;
 mod tail;
+mod unseen;
 
 #[cfg(test)]
 mod tests;
@@ -41,9 +42,10 @@ mod tests;
 pub use blocks::{Alignment, Block, Cell, Inline, Item, number_text, plain_text};
 pub use code::CodeTracker;
 pub use document::Document;
-pub use links::{is_allowed as is_allowed_link, is_unseen};
+pub use links::is_allowed as is_allowed_link;
 pub use parse::parse;
 pub use patch::{Patch, Path, apply};
 pub use references::key as label_key;
 #[cfg(test)]
 pub(crate) use tests::shows_as_code;
+pub use unseen::is_unseen;

@@ -152,6 +152,7 @@ impl Summariser {
             recorder.heard(&input);
             match input {
                 Input::Model(ModelEvent::Text(text)) => said.push_str(&text),
+                Input::Model(ModelEvent::TextWasThinking) => said.clear(),
                 Input::Model(ModelEvent::Finished(_)) => return Some(said),
                 Input::Model(_) => {}
                 _ => return None,

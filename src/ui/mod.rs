@@ -39,6 +39,7 @@ mod literature;
 mod live;
 pub mod markdown;
 mod models;
+mod more;
 mod not_found;
 mod notify;
 mod own;

@@ -33,4 +33,5 @@ mod tokens;
 mod tools;
 mod tools_builtin;
 mod unknown_models;
+mod window;
 mod written_payloads;

@@ -110,6 +110,12 @@ impl Program {
     }
 }
 
+/// Settings of what is measured: answers here say the same again and again.
+const SETTINGS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../end2end/support/repeating.toml"
+);
+
 /// The programs to measure, and where they may put their files.
 pub struct Programs {
     pub parlor: PathBuf,
@@ -137,6 +143,7 @@ impl Programs {
             .arg(self.data(data))
             // Away from the settings of whoever runs this.
             .current_dir(&self.folder)
+            .env("PARLOR_CONFIG", SETTINGS)
             .env("OPENAI_BASE_URL", format!("{}/v1", upstream.url))
             .env("OPENAI_API_KEY", "none");
         Program::start(command, &self.folder).await

@@ -2,7 +2,9 @@
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
-/// Returns whether a character reads as one of the marker's signs.
+use crate::markdown::is_unseen;
+
+/// Returns true if a character reads as one of the marker's signs.
 pub(super) fn is_mark(c: char, sign: u8) -> bool {
     if c.is_ascii() {
         return u32::from(c) == u32::from(sign);
@@ -48,7 +50,7 @@ pub(super) fn is_mark(c: char, sign: u8) -> bool {
     }
 }
 
-/// Returns whether a character reads as an ASCII letter, in either case. `letter` is upper case.
+/// Returns true if a character reads as an ASCII letter, in either case. `letter` is upper case.
 pub(super) fn is_letter(c: char, letter: u8) -> bool {
     if c.is_ascii() {
         return c.to_ascii_uppercase() == char::from(letter);
@@ -73,18 +75,16 @@ fn confusables(letter: u8) -> &'static str {
     }
 }
 
-/// Returns whether a character is not seen or only separates: white space, control and format characters, and marks on the character before.
+/// Returns true for a character that is not seen or only separates: white space, control and format characters, and marks on the
+/// character before.
 pub(super) fn is_ignored(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
+        || is_unseen(c)
         || matches!(
             c,
-            '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}' | '\u{3164}' | '\u{feff}'
-                | '\u{ffa0}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
-                | '\u{e0000}'..='\u{e0fff}'
-                // Combining marks.
-                | '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
+            // Combining marks.
+            '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
                 | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}'
         )
 }

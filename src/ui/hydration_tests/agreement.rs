@@ -11,7 +11,7 @@ use super::{
     wire,
 };
 use crate::{
-    protocol::{Json, MessageBody, Part},
+    protocol::{Json, MessageBody, Node, Part},
     ui::page::Page,
 };
 
@@ -171,5 +171,37 @@ fn raw_json_keeps_its_bytes() {
         };
         assert_eq!(call.input, Json::or_string(&input));
         check("list", &page, &address);
+    }
+}
+
+#[test]
+fn pages_of_very_many_parts_are_short() {
+    let text = |text: &str| Part::Text { text: text.into() };
+    let thinking = Part::Thinking { text: "Hm.".into() };
+    let (page, _) = pages::conversation(&Texts::all("text"));
+    let answer = page
+        .transcript
+        .as_ref()
+        .and_then(|transcript| transcript.as_ref().ok());
+    let answer = answer.and_then(|transcript| transcript.messages[1].assistant().cloned());
+    let call = answer.expect("the second message is the answer").nodes[0].parts[2].clone();
+    for (parts, times) in [
+        (vec![text("a"), thinking], 50_000),
+        (vec![text(&"word ".repeat(20_000))], 80),
+        (vec![call], 5000),
+    ] {
+        let (mut page, address) = pages::conversation(&Texts::all("text"));
+        let Some(Ok(transcript)) = &mut page.transcript else {
+            panic!("there is one");
+        };
+        let MessageBody::Assistant(answer) = &mut transcript.messages[1].body else {
+            panic!("the second message is the answer");
+        };
+        answer.nodes = vec![Node {
+            parts: vec![parts; times].concat(),
+        }];
+        let html = html(&page, &address);
+        assert!(html.len() < 2_000_000, "{} bytes", html.len());
+        assert!(html.contains("Show more"));
     }
 }

@@ -57,11 +57,16 @@ impl PartRow {
         }
     }
 
+    /// Returns how many bytes of its text are painted.
+    pub fn painted(&self) -> usize {
+        self.painted.load(Relaxed)
+    }
+
     pub fn is_thinking(&self) -> bool {
         matches!(self.kind, PartKind::Thinking)
     }
 
-    /// Whether the text begins with what is painted, as far as its length can tell. Texts only grow.
+    /// Returns true if the text begins with what is painted, as far as its length can tell. Texts only grow.
     pub fn fits(&self, piece: &Piece<'_>) -> bool {
         let same_kind = match piece.kind {
             PieceKind::Thinking => matches!(self.kind, PartKind::Thinking),
@@ -69,14 +74,14 @@ impl PartRow {
             PieceKind::Tool(_) => matches!(self.kind, PartKind::Tool(_)),
             PieceKind::Payload(_) => matches!(self.kind, PartKind::Payload(_)),
         };
-        same_kind && piece.after(self.painted.load(Relaxed)).is_some()
+        same_kind && piece.after(self.painted()).is_some()
     }
 
     pub fn sync(&self, piece: &Piece<'_>) {
         if let (PartKind::Tool(call), PieceKind::Tool(now)) = (&self.kind, piece.kind) {
             set(call, now);
         }
-        let new = piece.after(self.painted.load(Relaxed)).unwrap_or_default();
+        let new = piece.after(self.painted()).unwrap_or_default();
         if new.is_empty() {
             return;
         }

@@ -332,9 +332,10 @@ impl AnswerRow {
         let known = self.parts.get_untracked();
         let mut parts = Vec::new();
         for piece in assistant.pieces() {
-            let row = known
-                .iter()
-                .find(|row| row.key == piece.key)
+            // Both are in the same order.
+            let at = known.binary_search_by_key(&piece.key, |row| row.key).ok();
+            let row = at
+                .and_then(|at| known.get(at))
                 .filter(|row| row.fits(&piece))
                 .cloned();
             let row = row.unwrap_or_else(|| PartRow::new(&piece, ended, live));

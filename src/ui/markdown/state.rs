@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     markdown::{Document, Patch, parse},
-    ui::erase::Erase,
+    ui::{erase::Erase, more::more},
 };
 
 /// A Markdown text and the nodes that show it.
@@ -224,21 +224,11 @@ impl Read for MarkdownState {
             cited,
             open_code: Arc::new(move || of.open_code()),
         };
-        let more = move || has_more.get().then(|| more(self.clone()));
+        let more = move || {
+            let of = self.clone();
+            has_more.get().then(|| more(move || of.show_more()))
+        };
         view! { <div class="md" data-lazy="markdown">{blocks::all(&nodes, &page)} {more.erase()}</div> }
             .erase()
     }
-}
-
-/// The way to the next piece.
-fn more(state: Arc<MarkdownState>) -> AnyView {
-    view! {
-        <div class="md-more">
-            <button type="button" class="button button-quiet needs-script" on:click=move |_| state.show_more()>
-                "Show more"
-            </button>
-            <p class="without-script">"This text is very long. The rest of it is shown only with scripts."</p>
-        </div>
-    }
-    .erase()
 }

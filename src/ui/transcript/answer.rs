@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use super::{
     footer::AnswerFooter,
     offers::{sources, suggestions},
+    parts::Shown,
     problem::{Problem, to_tell},
     tool::{CallOf, tool_card},
     trace::trace,
@@ -18,6 +19,7 @@ use crate::{
         erase::Erase,
         live::{AnswerRow, PartKind, PartRow, use_live},
         markdown::{Cited, MarkdownView},
+        more::more,
         panel::payload_card,
     },
 };
@@ -25,7 +27,13 @@ use crate::{
 /// One answer.
 #[component]
 pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView {
-    let parts = row.parts.clone();
+    let pieces = RwSignal::new(1);
+    let shown = {
+        let (run, parts) = (row.run.clone(), row.parts.clone());
+        let waits = Memo::new(move |_| run.with(|run| run.status == RunStatus::Waiting));
+        Memo::new(move |_| parts.with(|parts| Shown::of(parts, pieces.get(), waits.get())))
+    };
+    let has_more = Memo::new(move |_| shown.with(|shown| shown.has_more));
     let part = {
         let row = row.clone();
         move |part: PartRow| show_part(conversation_id, &row, part)
@@ -56,8 +64,10 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     view! {
         <article id=message_id.to_string() class="message answer" aria-label="Answer">
             <h2 class="visually-hidden">"Answer"</h2>
-            {trace(row.clone())}
-            <Each of=move || parts.get() key=PartRow::identity children=part/>
+            {trace(row.clone(), shown)}
+            <Each of=move || shown.with(|shown| shown.first.clone()) key=PartRow::identity children=part.clone()/>
+            {move || has_more.get().then(|| more(move || pieces.update(|pieces| *pieces += 1)))}
+            <Each of=move || shown.with(|shown| shown.last.clone()) key=PartRow::identity children=part/>
             {move || doing.get().map(activity)}
             {move || problem.get().map(|(what, error)| view! {
                 <Problem conversation_id message_id what error go_on busy news/>

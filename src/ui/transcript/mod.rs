@@ -6,6 +6,7 @@ mod footer;
 mod lost;
 mod offers;
 mod older;
+mod parts;
 mod problem;
 mod scroll;
 mod tool;

@@ -3,7 +3,10 @@
 
 use leptos::{ev, prelude::*};
 
-use super::answer::{Dots, part_id};
+use super::{
+    answer::{Dots, part_id},
+    parts::Shown,
+};
 use crate::{
     protocol::{RunStatus, ToolCall, ToolStatus},
     ui::{
@@ -16,15 +19,15 @@ use crate::{
     },
 };
 
-/// The trace of an answer, if its model has thought.
-pub fn trace(row: AnswerRow) -> AnyView {
+/// The trace of an answer, if its model has thought. It has the steps among the parts that are shown.
+pub fn trace(row: AnswerRow, shown: Memo<Shown>) -> AnyView {
     let parts = row.parts.clone();
     let thinks = Memo::new(move |_| parts.with(|parts| parts.iter().any(PartRow::is_thinking)));
-    (move || thinks.get().then(|| view! { <Trace row=row.clone()/> })).erase()
+    (move || thinks.get().then(|| view! { <Trace row=row.clone() shown/> })).erase()
 }
 
 #[component]
-fn Trace(row: AnswerRow) -> impl IntoView {
+fn Trace(row: AnswerRow, shown: Memo<Shown>) -> impl IntoView {
     let AnswerRow { id, run, parts, .. } = row;
     let open = RwSignal::new(false);
     let toggled = move |event: ev::Event| open.set(fold::is_open(&event));
@@ -37,21 +40,18 @@ fn Trace(row: AnswerRow) -> impl IntoView {
             last.filter(|part| runs && is_step(part))
         })
     };
-    let summary = {
-        let parts = parts.clone();
-        move || match now.get() {
-            Some(part) => going_on(part),
-            None => done(
-                open,
-                run.with(|run| run.worked_ms),
-                parts.with(|parts| used(parts)),
-            ),
-        }
+    let summary = move || match now.get() {
+        Some(part) => going_on(part),
+        None => done(
+            open,
+            run.with(|run| run.worked_ms),
+            parts.with(|parts| used(parts)),
+        ),
     };
     let steps = move || {
-        parts.with(|parts| {
-            parts
-                .iter()
+        shown.with(|shown| {
+            shown
+                .all()
                 .filter(|part| is_step(part))
                 .cloned()
                 .collect::<Vec<_>>()

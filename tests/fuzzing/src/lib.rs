@@ -54,8 +54,7 @@ macro_rules! properties {
 
 /// Configuration of a property test with a fixed seed.
 pub fn config(cases: u32) -> Config {
-    let seed = seed();
-    let cases = number("PARLOR_FUZZ_CASES").unwrap_or(cases);
+    let (seed, cases) = (seed(), self::cases(cases));
     println!("seed {seed}, {cases} cases");
     Config {
         cases,
@@ -78,6 +77,11 @@ pub fn seeds(root: &str, test: &str) -> Vec<u64> {
     seeds.push(seed());
     println!("seeds {seeds:?}");
     seeds
+}
+
+/// Number of cases of a randomised test that is no property test.
+pub fn cases(default: u32) -> u32 {
+    number("PARLOR_FUZZ_CASES").unwrap_or(default)
 }
 
 /// Name of the file that keeps a test's seeds; `xtask` writes it.

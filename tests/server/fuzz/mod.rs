@@ -1,15 +1,13 @@
 //! A fuzzer of all addresses: every route of `docs/openapi.json`, every registered server function, and the form. Requests begin as
 //! valid ones with ids that there are, and are then damaged. Whatever comes, the answer is none of 500 and above, nothing panics, and
 //! Parlor works afterwards.
-//!
-//! `PARLOR_FUZZ_SEED` and `PARLOR_FUZZ_CASES` ask for other requests and for more of them; a failure prints both.
 
 pub mod log;
 mod mutations;
 mod raw;
 pub mod targets;
 
-use std::{env, str::FromStr};
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use fastrand::Rng;
@@ -29,19 +27,11 @@ use self::{
 };
 use crate::support::{Nothing, Parlor, SOON};
 
-const DEFAULT_SEED: u64 = 20_261_123;
-const DEFAULT_CASES: usize = 2000;
+const DEFAULT_CASES: u32 = 2000;
 /// Requests after which the ids are new ones: many requests delete what they name.
-const CASES_PER_CONVERSATION: usize = 60;
+const CASES_PER_CONVERSATION: u32 = 60;
 /// Failures after which there is nothing more to learn.
 const MAX_FAILURES: usize = 5;
-
-fn variable<T: FromStr>(name: &str, default: T) -> T {
-    let value = env::var(name).ok();
-    value
-        .and_then(|value| value.trim().parse().ok())
-        .unwrap_or(default)
-}
 
 /// Gives a file, so that there is an attachment.
 struct Giver;
@@ -94,18 +84,14 @@ pub(crate) async fn parlor() -> (tempfile::TempDir, Upstream, Parlor) {
     (folder, upstream, parlor)
 }
 
-#[tokio::test]
-async fn no_request_makes_the_server_fail() {
-    let seed = variable("PARLOR_FUZZ_SEED", DEFAULT_SEED);
-    let cases = variable("PARLOR_FUZZ_CASES", DEFAULT_CASES);
-    println!("PARLOR_FUZZ_SEED={seed} PARLOR_FUZZ_CASES={cases}");
+async fn send_damaged(seed: u64, cases: u32) {
     let mut random = Rng::with_seed(seed);
     let (_folder, _upstream, parlor) = parlor().await;
     let (log, panics) = (Log::listen(Level::ERROR), Panics::watch());
     let targets = targets::all();
     let mut ids = Ids::default();
     let mut failures = Vec::new();
-    let mut statuses = std::collections::BTreeMap::<u16, usize>::new();
+    let mut statuses = BTreeMap::<u16, u32>::new();
     for case in 0..cases {
         if case % CASES_PER_CONVERSATION == 0 {
             ids = Ids::make(&parlor).await;
@@ -130,14 +116,25 @@ async fn no_request_makes_the_server_fail() {
     println!("statuses: {statuses:?}");
     assert!(
         failures.is_empty(),
-        "PARLOR_FUZZ_SEED={seed}\n{}\nlog: {}",
+        "seed {seed}\n{}\nlog: {}",
         failures.join("\n"),
         log.text()
     );
-    assert_eq!(panics.text(), "", "PARLOR_FUZZ_SEED={seed}");
-    assert_eq!(log.text(), "", "PARLOR_FUZZ_SEED={seed}");
+    assert_eq!(panics.text(), "", "seed {seed}");
+    assert_eq!(log.text(), "", "seed {seed}");
     let succeeded = statuses.get(&200).copied().unwrap_or_default();
     assert!(succeeded * 20 > cases, "most are damaged too much: {statuses:?}");
     let turn = parlor.turn(None, "Still there?").await;
     assert_eq!(turn.last().unwrap()["type"], "complete", "it works afterwards");
+}
+
+/// Where `make fuzz` looks for randomised tests.
+mod properties {
+    #[tokio::test]
+    async fn no_request_makes_the_server_fail() {
+        let name = "fuzz::properties::no_request_makes_the_server_fail";
+        for seed in fuzzing::seeds(env!("CARGO_MANIFEST_DIR"), name) {
+            super::send_damaged(seed, fuzzing::cases(super::DEFAULT_CASES)).await;
+        }
+    }
 }

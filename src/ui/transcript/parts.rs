@@ -1,0 +1,118 @@
+//! Answers of very many parts are shown in pieces, as long texts are (`ui::markdown`): the first at once, each further one when a person
+//! asks for it.
+//!
+//! Where a piece ends depends on the parts alone, so that the server and the browser agree. What streams to this browser is shown as it
+//! comes, and so is a tool call that a person has to answer.
+
+use crate::ui::live::{PartKind, PartRow};
+
+/// The cost of a piece: the texts of its parts in bytes, and what each part costs beside its text.
+const MAX_COST: usize = 768 << 10;
+const PART_COST: usize = 1 << 10;
+const TOOL_COST: usize = 4 << 10;
+
+/// The parts of an answer that are shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shown {
+    pub first: Vec<PartRow>,
+    /// There is more between the first and the last ones.
+    pub has_more: bool,
+    pub last: Vec<PartRow>,
+}
+
+impl Shown {
+    /// Takes so many pieces of an answer, which waits for a person or does not.
+    pub fn of(parts: &[PartRow], pieces: usize, waits: bool) -> Self {
+        let mut left = MAX_COST.saturating_mul(pieces);
+        let is_shown = |part: &&PartRow| {
+            let has_room = left > 0;
+            left = left.saturating_sub(cost(part));
+            has_room
+        };
+        let first: Vec<PartRow> = parts.iter().take_while(is_shown).cloned().collect();
+        let rest = &parts[first.len()..];
+        let node = parts.last().map(|part| part.key.0);
+        let asks =
+            |part: &PartRow| waits && Some(part.key.0) == node && matches!(part.kind, PartKind::Tool(_));
+        let last: Vec<PartRow> = rest
+            .iter()
+            .filter(|part| part.live || asks(part))
+            .cloned()
+            .collect();
+        Self {
+            has_more: last.len() < rest.len(),
+            first,
+            last,
+        }
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = &PartRow> {
+        self.first.iter().chain(&self.last)
+    }
+}
+
+fn cost(part: &PartRow) -> usize {
+    match part.kind {
+        PartKind::Tool(_) => TOOL_COST,
+        _ => PART_COST + part.painted(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leptos::prelude::Owner;
+
+    use super::*;
+    use crate::protocol::{Piece, PieceKind, ToolCall, ToolStatus};
+
+    fn parts(texts: &[(usize, &str)], live: bool) -> Vec<PartRow> {
+        let part = |(index, (node, text)): (usize, &(usize, &str))| {
+            let piece = Piece {
+                key: (*node, index),
+                kind: PieceKind::Text,
+                texts: vec![text],
+            };
+            PartRow::new(&piece, true, live)
+        };
+        texts.iter().enumerate().map(part).collect()
+    }
+
+    #[test]
+    fn pieces_end_by_their_texts_and_their_number() {
+        Owner::new().with(|| {
+            let half = "w".repeat(MAX_COST / 2);
+            let long = parts(&[(0, &*half), (0, &*half), (0, "a"), (0, "b")], false);
+            let shown = Shown::of(&long, 1, false);
+            assert_eq!(
+                (shown.first.len(), shown.last.len(), shown.has_more),
+                (2, 0, true)
+            );
+            let shown = Shown::of(&long, 2, false);
+            assert_eq!((shown.first, shown.has_more), (long, false));
+            let many = parts(&vec![(0, "a"); 100_000], false);
+            let count = |pieces| Shown::of(&many, pieces, false).all().count();
+            assert!((700..800).contains(&count(1)), "{}", count(1));
+            assert!((1400..1600).contains(&count(2)), "{}", count(2));
+        });
+    }
+
+    #[test]
+    fn what_streams_and_what_asks_is_shown() {
+        Owner::new().with(|| {
+            let mut all = parts(&vec![(0, "a"); 2000], false);
+            let call = ToolCall::of("look", ToolStatus::Waiting);
+            let asking = Piece {
+                key: (1, 0),
+                kind: PieceKind::Tool(&call),
+                texts: Vec::new(),
+            };
+            all.push(PartRow::new(&asking, false, false));
+            assert!(Shown::of(&all, 1, false).last.is_empty());
+            let shown = Shown::of(&all, 1, true);
+            assert_eq!((&shown.last[..], shown.has_more), (&all[2000..], true));
+            let streamed = parts(&vec![(0, "a"); 2000], true);
+            let shown = Shown::of(&streamed, 1, false);
+            assert!(!shown.has_more && shown.all().eq(&streamed));
+        });
+    }
+}
