@@ -17,7 +17,7 @@ use rmcp::{
 use tokio::{runtime::Handle, time::timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{client::Client, tool::TOOLS};
+use super::{client::Client, listed::TOOLS};
 use crate::tools::Progress;
 
 /// More pages than this of a list of tools are not asked for.

@@ -19,9 +19,10 @@ use super::{
     connection::{Connection, NotOpen, Opening},
     hidden::Hidden,
     http, legacy,
+    listed::{self, Listed},
     log::ServerLog,
     stdio::Stdio,
-    tool::{self, Listed, ServerTool},
+    tool::ServerTool,
 };
 use crate::{
     agent::control::neutral,
@@ -121,13 +122,13 @@ impl Server {
     pub fn withdraw(&self, name: &str) {
         let mut withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);
         if withdrawn.insert(name.to_owned()) {
-            let tool = tool::one_line(name, tool::TITLE);
+            let tool = listed::one_line(name, listed::TITLE);
             self.log().warn(&format!(
                 "does not take calls of its tool {tool}: it is not offered any more"
             ));
         }
         let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
-        tools.retain(|tool| !withdrawn.contains(tool.name()));
+        tools.retain(|tool| !withdrawn.contains(&tool.name));
     }
 
     pub fn is_withdrawn(&self, name: &str) -> bool {
