@@ -21,7 +21,11 @@ use super::{
 use crate::{
     api::{ApiError, ErrorCode},
     payloads,
-    protocol::{ConversationId, Judged, PanelView, Payload, Verdict, intent::Judge, panel::Article},
+    protocol::{
+        ConversationId, Judged, PanelView, Payload, Verdict,
+        intent::Judge,
+        panel::{Article, PanelBody},
+    },
     storage::Change,
 };
 
@@ -54,6 +58,9 @@ pub async fn view(
 ) -> Result<PanelView, ApiError> {
     let mut view = make(caller, conversation_id, payload_id, payloads::view).await?;
     mark_saved(caller, view.articles_mut()).await?;
+    if matches!(view.body, PanelBody::Query(_)) {
+        view.obstacle = caller.app.literature.no_search();
+    }
     Ok(view)
 }
 
