@@ -56,7 +56,7 @@ pub use self::{
     caller::{Caller, caller, fingerprint},
     connections::serve,
     diagnostics::view as diagnostics_view,
-    literature::open as open_literature,
+    literature::{open as open_literature, save as save_article},
     messages::list as model_list,
     panel::{judge as judge_payload, view as panel_view},
     parameters::set as set_parameters,
