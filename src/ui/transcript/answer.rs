@@ -89,7 +89,7 @@ fn use_go_on(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
     })
 }
 
-/// What the person is told of how the run ended, if it was not as it should.
+/// Tells the person how the run ended, if it was not as it should.
 fn to_tell(run: &RunView) -> Option<RunError> {
     let cut_short = || RunError {
         code: String::new(),
