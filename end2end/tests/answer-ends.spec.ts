@@ -1,4 +1,5 @@
 // Answers that are not whole, and answers in shapes that are not OpenAI's.
+import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
 const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) =>
@@ -12,6 +13,7 @@ test('an answer at its longest length says so and goes on', async ({ chat, upstr
   await chat.done();
   const told = chat.answers.getByRole('group', { name: 'Problem' });
   await expect(told).toContainText('The answer reached its longest length');
+  await screenshots(chat.page, 'longest-length');
   await chat.reload();
   await expect(told, 'it is stored').toContainText('The answer reached its longest length');
   await told.getByRole('button', { name: 'Continue' }).click();

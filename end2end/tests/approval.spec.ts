@@ -21,6 +21,7 @@ test.describe('a tool that has to be allowed', () => {
     const ask = chat.answers.getByRole('group', { name: 'Allow this?' });
     await expect(ask).toBeVisible();
     await expect(chat.answers.locator('.tool')).toContainText('first');
+    await expect(chat.answers.locator('.tool pre'), 'all that is asked is shown').toBeVisible();
     await screenshots(chat.page, 'approval');
     await chat.reload();
     await expect(ask).toBeVisible();

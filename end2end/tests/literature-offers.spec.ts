@@ -47,7 +47,14 @@ test('what the assistant finds is saved and opened here from the panel', async (
   await expect(panel.getByRole('button', { name: `Save “${tides.title}”` })).toHaveAttribute('aria-pressed', 'true');
   await expectAccessible(page);
   await screenshots(page, 'literature-panel-articles');
-  await panel.getByRole('link', { name: `Open here: “${storms.title}”` }).click();
+  // A click with a key is the browser's: it opens a tab, and this one stays as it is.
+  const link = panel.getByRole('link', { name: `Open here: “${storms.title}”` });
+  const [another] = await Promise.all([page.context().waitForEvent('page'), link.click({ modifiers: ['ControlOrMeta'] })]);
+  await expect(another).toHaveURL(/\/literature\/articles\/12/);
+  await another.close();
+  await expect(panel).toBeVisible();
+  await expect(page).toHaveURL(/\/c\//);
+  await link.click();
   await expect(page).toHaveURL(/\/literature\/articles\/12/);
   await expect(page.getByText(storms.text)).toBeVisible();
   await expect(panel).toHaveCount(0);

@@ -90,3 +90,26 @@ test('a note knows what it was begun from, whenever it is gone on with', async (
   await expect(note).toHaveValue('Half a thought');
   await expect(page.getByText('Meanwhile')).toHaveCount(0);
 });
+
+test('a note that this tab has not heard of is not replaced', async ({ browserLog, literature, newTab, page }) => {
+  browserLog.allowLostConnections();
+  browserLog.allow(/status of 409/);
+  await openSaved(literature);
+  await page.route('**/rpc/events?*', (route) => route.abort());
+  await page.reload();
+  const note = page.getByRole('textbox', { name: 'Your note' });
+  const save = page.getByRole('button', { name: 'Save the note' });
+  await note.fill('Mine');
+  const other = new Literature((await newTab()).page);
+  await other.open('/literature/articles/11');
+  await other.page.getByRole('textbox', { name: 'Your note' }).fill('Theirs');
+  await other.page.getByRole('button', { name: 'Save the note' }).click();
+  await expect(other.page.getByText('The note is saved.')).toBeVisible();
+  await save.click();
+  await expect(page.getByText('This note was changed elsewhere meanwhile')).toBeVisible();
+  await expect(page.getByText('Meanwhile it was changed elsewhere to: “Theirs”')).toBeVisible();
+  await expect(note).toHaveValue('Mine');
+  // Now the person knows.
+  await save.click();
+  await expect(other.page.getByRole('textbox', { name: 'Your note' })).toHaveValue('Mine');
+});

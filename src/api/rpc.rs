@@ -244,13 +244,11 @@ pub async fn article(pmid: String) -> Result<FullArticle, ApiError> {
     caller.answer(caller.app.literature.article(caller.user_id, &pmid).await)
 }
 
-/// Keeps an article. With a note and a time, it is put back as it was.
+/// Keeps an article. With a note and a time, it is put back as it was, unless it has another note by now.
 #[server(prefix = "/rpc", endpoint = "save_article", protocol = Ask<Json>)]
 pub async fn save_article(pmid: String, note: String, saved_at: Option<Timestamp>) -> Result<(), ApiError> {
     let caller = crate::app::caller()?;
-    let literature = &caller.app.literature;
-    let saved = literature.save(caller.user_id, &pmid, &note, saved_at).await;
-    caller.answer(saved.map(drop))
+    crate::app::literature::save(&caller, &pmid, &note, saved_at).await
 }
 
 /// Keeps an article no more. One that is not kept stays so.
@@ -260,11 +258,12 @@ pub async fn remove_article(pmid: String) -> Result<(), ApiError> {
     caller.answer(caller.app.literature.remove(caller.user_id, pmid).await)
 }
 
-/// Writes something about an article that is kept.
+/// Writes something about an article that is kept, in place of one of the notes that the page knows.
 #[server(prefix = "/rpc", endpoint = "note_article", protocol = Ask<Json>)]
-pub async fn note_article(pmid: String, note: String) -> Result<(), ApiError> {
+pub async fn note_article(pmid: String, note: String, replaces: Vec<String>) -> Result<(), ApiError> {
     let caller = crate::app::caller()?;
-    caller.answer(caller.app.literature.note(caller.user_id, pmid, &note).await)
+    let literature = &caller.app.literature;
+    caller.answer(literature.note(caller.user_id, pmid, &note, replaces).await)
 }
 
 /// Keeps a stream of research, or makes one that is kept another one.

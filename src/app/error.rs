@@ -103,6 +103,10 @@ impl From<JournalError> for ApiError {
                 ErrorCode::ActionSpent,
                 "This was done already, or is not offered any more. Nothing was changed.",
             ),
+            JournalError::Refused(Refusal::NoteChanged) => Self::new(
+                ErrorCode::NoteChanged,
+                "This note was changed elsewhere meanwhile, so it was not replaced. What you wrote is still in its box.",
+            ),
             JournalError::Refused(Refusal::MemoryFull) => Self::new(
                 ErrorCode::TooLarge,
                 "As much is remembered as may be (setting limits.memories). Nothing was changed; delete something first.",

@@ -6,7 +6,7 @@ use tokio::time::timeout;
 
 use super::Caller;
 use crate::protocol::{
-    ApiError, ErrorCode, Json,
+    ApiError, ErrorCode, Json, Timestamp,
     literature::{Address, Opened, Tab},
 };
 
@@ -47,4 +47,24 @@ pub async fn open(caller: &Caller, address: &str) -> Result<Json, ApiError> {
     };
     let json = serde_json::to_string(&opened).map_err(ApiError::unreadable)?;
     Ok(Json::or_string(&json))
+}
+
+/// Keeps an article. A note that is not kept with it is an error.
+pub async fn save(
+    caller: &Caller,
+    pmid: &str,
+    note: &str,
+    saved_at: Option<Timestamp>,
+) -> Result<(), ApiError> {
+    let literature = &caller.app.literature;
+    let kept = literature.save(caller.user_id, pmid, note, saved_at).await;
+    let is_noted_otherwise = matches!(&kept, Ok(kept) if kept.is_noted_otherwise);
+    caller.answer(kept.map(drop))?;
+    if is_noted_otherwise {
+        return Err(ApiError::new(
+            ErrorCode::NoteChanged,
+            "This article is saved already, with another note, which stays.",
+        ));
+    }
+    Ok(())
 }

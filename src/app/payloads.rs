@@ -4,7 +4,9 @@ use super::{Caller, caller::fingerprint, error::not_found};
 use crate::{
     payloads,
     protocol::{
-        ApiError, ConversationId, ErrorCode, PanelView, Payload, Verdict, intent::Judge, panel::Article,
+        ApiError, ConversationId, ErrorCode, PanelView, Payload, Verdict,
+        intent::Judge,
+        panel::{Article, PanelBody},
     },
     storage::Change,
 };
@@ -17,6 +19,9 @@ pub async fn view(
 ) -> Result<PanelView, ApiError> {
     let mut view = make(caller, conversation_id, payload_id, payloads::view).await?;
     mark_saved(caller, view.articles_mut()).await?;
+    if matches!(view.body, PanelBody::Query(_)) {
+        view.obstacle = caller.app.literature.no_search();
+    }
     Ok(view)
 }
 

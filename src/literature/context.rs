@@ -18,6 +18,9 @@ use crate::{
 /// How many articles of a list the model is told of.
 const MAX_LISTED: usize = 50;
 
+/// The most authors of the open article that the model is told of.
+const MAX_AUTHORS: usize = 30;
+
 #[async_trait]
 impl ContextBuilder for Literature {
     async fn check(&self, user_id: UserId, context: &PageContext) -> Result<(), ContextError> {
@@ -172,7 +175,7 @@ pub(super) fn one_line(article: &Article) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// All that there is of an article.
+/// The text of an article: of its authors the first, so that a long list of them leaves room for what they say.
 fn told(whole: &Whole) -> String {
     let Article {
         pmid,
@@ -191,6 +194,15 @@ fn told(whole: &Whole) -> String {
     format!(
         "Title: {title}\nAuthors: {}\nPublished: {journal}, {published}\nPMID: {pmid}{doi}\nAddress: \
          https://pubmed.ncbi.nlm.nih.gov/{pmid}/\n\nAbstract:\n{summary}",
-        authors.join(", ")
+        named(authors)
     )
+}
+
+/// The first authors, and how many more there are.
+fn named(authors: &[String]) -> String {
+    let first = authors[..authors.len().min(MAX_AUTHORS)].join(", ");
+    match authors.len().saturating_sub(MAX_AUTHORS) {
+        0 => first,
+        more => format!("{first}, and {more} more"),
+    }
 }

@@ -34,10 +34,10 @@ use crate::{
         pubmed::{self, LONGEST_QUERY, PubmedClient, PubmedUnavailable},
     },
     settings,
-    storage::{Change, Storage, StorageError},
+    storage::{Change, Outcome, Storage, StorageError},
 };
 
-/// How long an article of which nothing is known waits for PubMed to be saved.
+/// The longest that saving an article of which nothing is known waits for PubMed.
 const SAVE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// PubMed gives no more than so many of what it has found.
@@ -94,6 +94,14 @@ fn next(fault: &Fault) -> Cow<'static, str> {
                 .into()
         }
     }
+}
+
+/// An article that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    pub article: Article,
+    /// It was kept before with another note than it was to be given now. That note stays.
+    pub is_noted_otherwise: bool,
 }
 
 /// The literature of everybody. Clones share everything.
@@ -197,8 +205,7 @@ impl Literature {
         Ok(saved.into_iter().map(|saved| saved.article.pmid).collect())
     }
 
-    /// Keeps an article, and says how it is kept: one that was kept already keeps the note that it has. With `saved_at`, it is put
-    /// back where it was.
+    /// Keeps an article. One that was kept already keeps the note that it has. With `saved_at`, it is put back where it was.
     ///
     /// It is kept with what is known of it. An abstract that is not known is fetched later; PubMed is waited for only if
     /// nothing is known.
@@ -208,41 +215,39 @@ impl Literature {
         pmid: &str,
         note: &str,
         saved_at: Option<Timestamp>,
-    ) -> Result<SavedArticle, LiteratureError> {
+    ) -> Result<Kept, LiteratureError> {
         self.check("The note", note)?;
         check_pmid(pmid)?;
         // Nothing is read after it is saved: what fails then would be told as if nothing had been.
-        let (article, kept, summary) = match self.0.storage.saved_article(user_id, pmid).await? {
-            Some((saved, summary)) => (saved.article, Some((saved.note, saved.saved_at)), summary),
+        let (article, summary) = match self.0.storage.saved_article(user_id, pmid).await? {
+            Some((saved, summary)) => (saved.article, summary),
             None => {
                 let article = self.read_one(pmid, Some(Deadline::after(SAVE_PATIENCE))).await?;
-                (article, None, self.0.known.summary(pmid))
+                (article, self.0.known.summary(pmid))
             }
         };
         let is_whole = summary.is_some();
         let now = clock::now();
-        let mut saved = SavedArticle {
-            article,
+        let saved = SavedArticle {
+            article: article.clone(),
             note: note.trim().into(),
             saved_at: saved_at.map_or(now, |before| before.min(now)),
         };
         let save = Change::SaveArticle {
             user_id,
-            article: saved.clone(),
+            article: saved,
             summary,
             limit: self.0.settings.articles,
         };
-        self.0.journal.submit(save).await?;
+        let outcome = self.0.journal.submit(save).await?;
         if !is_whole {
-            self.complete(user_id, saved.article.clone());
+            self.complete(user_id, article.clone());
         }
-        if let Some((note, since)) = kept {
-            saved.saved_at = since;
-            if !note.is_empty() {
-                saved.note = note;
-            }
-        }
-        Ok(saved)
+        let is_noted_otherwise = outcome == Outcome::NotedOtherwise;
+        Ok(Kept {
+            article,
+            is_noted_otherwise,
+        })
     }
 
     /// Fetches the abstract of an article that is kept without it. If that fails, it is fetched when the article is opened.
@@ -255,11 +260,21 @@ impl Literature {
         });
     }
 
-    /// Writes something about an article that is kept.
-    pub async fn note(&self, user_id: UserId, pmid: String, note: &str) -> Result<(), LiteratureError> {
+    /// Writes something about an article that is kept, in place of one of these notes and of no other.
+    pub async fn note(
+        &self,
+        user_id: UserId,
+        pmid: String,
+        note: &str,
+        replaces: Vec<String>,
+    ) -> Result<(), LiteratureError> {
         self.check("The note", note)?;
-        let note = note.trim().into();
-        let change = Change::NoteArticle { user_id, pmid, note };
+        let change = Change::NoteArticle {
+            user_id,
+            pmid,
+            note: note.trim().into(),
+            replaces,
+        };
         Ok(self.0.journal.submit(change).await.map(drop)?)
     }
 

@@ -22,7 +22,7 @@ pub(super) struct Whole {
     pub article: Article,
     /// Its abstract, by paragraphs; empty if it has none.
     pub summary: Result<Vec<String>, LiteratureError>,
-    /// What the person has written about it, and since when they keep it; nothing if they don't.
+    /// The person's note about it, and since when they keep it; nothing if they don't.
     pub kept: Option<(String, Timestamp)>,
 }
 
@@ -57,11 +57,11 @@ impl Deadline {
     }
 }
 
-/// What there is about some articles.
+/// Some articles, as far as they are known.
 pub(super) struct Articles {
     /// Those that are known, in the order in which they were asked for.
     pub found: Vec<Article>,
-    /// Why there may be more of them.
+    /// The reason that there may be more of them.
     pub problem: Option<LiteratureError>,
 }
 

@@ -74,7 +74,14 @@ impl Tool for MakeStream {
     const NEEDS_APPROVAL: bool = true;
 
     fn detail(&self, input: &NewStream) -> Option<String> {
-        Some(format!("{}: {}", input.name, input.query))
+        let NewStream {
+            name,
+            query,
+            instructions,
+        } = input;
+        let instructions = instructions.as_deref().filter(|text| !text.trim().is_empty());
+        let instructions = instructions.map_or(String::new(), |text| format!(". Instructions: {text}"));
+        Some(format!("{name}: {query}{instructions}"))
     }
 
     async fn run(&self, input: NewStream, call: Call) -> Result<ToolResult, ToolError> {

@@ -64,7 +64,10 @@ async fn what_was_saved_is_never_told_as_if_it_were_not() {
     .await;
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
     let saved = saving.await.unwrap().expect("it is saved");
-    assert_eq!((&*saved.article.title, &*saved.note), ("Water", "Read it."));
+    assert_eq!(
+        (&*saved.article.title, saved.is_noted_otherwise),
+        ("Water", false)
+    );
     let kept: String = sqlx::query_scalar("SELECT note FROM articles")
         .fetch_one(&mut other)
         .await
@@ -78,18 +81,34 @@ async fn what_was_saved_is_never_told_as_if_it_were_not() {
 async fn an_article_that_is_kept_keeps_the_note_that_it_has() {
     let (_folder, _upstream, _storage, literature) = literature(Page::text(ABSTRACT)).await;
     let save = async |note: &str| literature.save(UserId::LOCAL, "11", note, None).await.unwrap();
-    let first = save("").await;
-    let second = save("The first word").await;
+    let kept = async || {
+        literature
+            .library(UserId::LOCAL)
+            .await
+            .unwrap()
+            .articles
+            .remove(0)
+    };
+    assert!(!save("").await.is_noted_otherwise);
+    let first = kept().await;
+    assert!(!save("The first word").await.is_noted_otherwise);
+    let second = kept().await;
     assert_eq!(
         (&*second.note, second.saved_at),
         ("The first word", first.saved_at)
     );
-    assert_eq!(save("Another").await, second);
-    assert_eq!(save("").await, second);
-    assert_eq!(
-        literature.library(UserId::LOCAL).await.unwrap().articles,
-        [second]
-    );
+    assert!(save("Another").await.is_noted_otherwise);
+    assert!(!save("").await.is_noted_otherwise);
+    assert_eq!(kept().await, second);
+}
+
+#[tokio::test]
+async fn of_two_notes_at_once_one_is_told_to_be_left_out() {
+    let (_folder, _upstream, _storage, literature) = literature(Page::text(ABSTRACT)).await;
+    let save = |note| literature.save(UserId::LOCAL, "11", note, None);
+    let (one, two) = tokio::join!(save("One"), save("Two"));
+    let are_left_out = [one, two].map(|kept| kept.unwrap().is_noted_otherwise);
+    assert_eq!(are_left_out.iter().filter(|is_left_out| **is_left_out).count(), 1);
 }
 
 #[tokio::test]

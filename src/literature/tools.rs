@@ -75,18 +75,19 @@ impl Tool for SaveArticle {
     fn detail(&self, input: &ToSave) -> Option<String> {
         let pmid = &input.pmid;
         let known = self.0.0.known.article(pmid);
-        Some(known.map_or_else(
+        let article = known.map_or_else(
             || format!("PMID {pmid}"),
             |article| format!("{} (PMID {pmid})", article.title),
-        ))
+        );
+        let note = input.note.as_deref().filter(|note| !note.trim().is_empty());
+        Some(note.map_or(article.clone(), |note| format!("{article}. Note: {note}")))
     }
 
     async fn run(&self, input: ToSave, call: Call) -> Result<ToolResult, ToolError> {
         let note = input.note.unwrap_or_default();
-        let saved = self.0.save(call.user_id, &input.pmid, &note, None).await?;
-        let article = one_line(&saved.article);
-        let other_note = !note.trim().is_empty() && saved.note != note.trim();
-        Ok(if other_note {
+        let kept = self.0.save(call.user_id, &input.pmid, &note, None).await?;
+        let article = one_line(&kept.article);
+        Ok(if kept.is_noted_otherwise {
             format!(
                 "It is among the saved articles already, with another note, which stays as it is: {article}"
             )

@@ -1,5 +1,9 @@
 //! Keeps what is shown on a page apart from what the model is told: whatever stands in it, it is no structure of the prompt.
 
+use std::borrow::Cow;
+
+use crate::providers::tokens;
+
 /// A text between two lines that nothing in it can be.
 pub fn fenced(text: &str) -> String {
     let mut longest = 0;
@@ -12,9 +16,98 @@ pub fn fenced(text: &str) -> String {
     format!("{fence}text\n{}\n{fence}", text.trim_end())
 }
 
+/// Said in place of the end of what stands between fences.
+const SHORTENED: &str = "[… shortened: the whole did not fit …]";
+
+/// Shortens what stands between fences until the whole text comes to no more than so many tokens, the longest first. What stands
+/// around the fences stays.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    if tokens::of_text(text) <= most {
+        return text.into();
+    }
+    let parts = parts(text);
+    let fenced = parts.iter().filter(|(_, is_fenced)| *is_fenced);
+    let mut sizes: Vec<usize> = fenced.map(|(data, _)| tokens::of_text(data)).collect();
+    let around = parts.iter().filter(|(_, is_fenced)| !is_fenced);
+    // Its line, and the part of a token by which each of both is rounded.
+    let around: usize = around.map(|(words, _)| tokens::of_text(words)).sum();
+    let marks = sizes.len() * (tokens::of_text(SHORTENED) + 2);
+    let mut room = most.saturating_sub(around + marks);
+    // Each gets as much as any other; what one does not need is the others'.
+    sizes.sort_unstable();
+    let mut each = 0;
+    for (at, size) in sizes.iter().enumerate() {
+        each = room / (sizes.len() - at);
+        room -= each.min(*size);
+    }
+    let parts = parts.into_iter().map(|(part, is_fenced)| {
+        if !is_fenced || tokens::of_text(part) <= each {
+            return Cow::Borrowed(part);
+        }
+        let kept = tokens::first_of(part, each).trim_end();
+        format!("{kept}\n{SHORTENED}\n").into()
+    });
+    parts.collect::<Vec<_>>().concat().into()
+}
+
+/// The parts of a text, in their order, with whether each stands between fences. The fences are no part of what stands between them.
+fn parts(text: &str) -> Vec<(&str, bool)> {
+    let (mut parts, mut begin, mut at) = (Vec::new(), 0, 0);
+    let mut fence: Option<&str> = None;
+    for line in text.split_inclusive('\n') {
+        let words = line.trim_end_matches('\n');
+        let end = at + line.len();
+        match fence {
+            None => {
+                fence = words.strip_suffix("text").filter(|fence| is_fence(fence));
+                if fence.is_some() {
+                    parts.push((&text[begin..end], false));
+                    begin = end;
+                }
+            }
+            Some(open) if words == open => {
+                parts.push((&text[begin..at], true));
+                (begin, fence) = (at, None);
+            }
+            Some(_) => {}
+        }
+        at = end;
+    }
+    parts.push((&text[begin..], fence.is_some()));
+    parts
+}
+
+fn is_fence(line: &str) -> bool {
+    line.len() >= 3 && line.bytes().all(|byte| byte == b'`')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_too_long_is_shortened_between_its_fences() {
+        let list = "PMID 1: A title.\n".repeat(300);
+        let article = format!("Abstract:\n```\n{}", "word ".repeat(400));
+        let text = format!(
+            "A query:\n{}\n\nThe list:\n{}\n\nThe article:\n{}",
+            fenced("tides"),
+            fenced(&list),
+            fenced(&article)
+        );
+        for most in [150, 300, 900] {
+            let short = shortened(&text, most);
+            assert!(tokens::of_text(&short) <= most, "{most}: {short}");
+            let begins = "A query:\n```text\ntides\n```\n\nThe list:\n```text\nPMID 1: A title.\n";
+            assert!(short.starts_with(begins), "{short}");
+            assert!(
+                short.contains("\n```\n\nThe article:\n````text\nAbstract:\n```\nword"),
+                "{short}"
+            );
+            assert!(short.ends_with(&format!("\n{SHORTENED}\n````")), "{short}");
+        }
+        assert_eq!(shortened(&text, 5000), text);
+    }
 
     #[test]
     fn nothing_in_a_text_ends_its_fence() {

@@ -8,13 +8,14 @@
 //! What rarely changes stands first, so that a model server that remembers the beginning of a prompt can use it again. A
 //! section that has nothing to say is left out.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::{
     Page,
     actions::{self, ClientAction},
+    fence::shortened,
     manifest::manifest,
     payload_config::{self, PayloadConfig},
     tool_servers::tool_servers,
@@ -38,10 +39,10 @@ pub struct Known<'a> {
     pub payloads: &'a [PayloadRef],
     /// What the person has accepted and rejected of it.
     pub verdicts: &'a [Judged],
-    /// Whether any tools are offered, and any that find what an answer should name.
+    /// Tools are offered, and any that find what an answer should name.
     pub has_tools: bool,
     pub finds_sources: bool,
-    /// What the servers of these tools say about using them.
+    /// The words of the servers of these tools about using them.
     pub servers: &'a [Arc<Guidance>],
     /// What the model may write for the panel.
     pub written: &'a [&'static PayloadConfig],
@@ -66,6 +67,8 @@ pub struct Listener {
     pub is_short: bool,
     /// It can use the tools that are offered.
     pub takes_tools: bool,
+    /// How many tokens it can take, if anybody knows.
+    pub window: Option<usize>,
 }
 
 /// The sections of a run's system prompt.
@@ -79,7 +82,13 @@ struct Section {
     heading: &'static str,
     text: String,
     occasion: Occasion,
+    /// The part of the window that it may take, one of so many.
+    share: Option<usize>,
 }
+
+/// The part of a window, one of so many, that what the person looks at may take, and the words of the servers of tools.
+const SHARE_OF_LOOKING: usize = 4;
+const SHARE_OF_SERVERS: usize = 8;
 
 /// When a section is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,58 +124,70 @@ impl Prompt {
     pub fn new(page: &Page, known: &Known<'_>) -> Self {
         use Occasion::{Always, Full, FullWithTools, Short, ShortWithTools, WithTools};
         let theirs = |text: String| neutral(&text).into_owned();
-        let mut sections = Vec::new();
-        let mut add = |heading, occasion, text: String| {
-            if !text.trim().is_empty() {
-                sections.push(Section {
-                    heading,
-                    text,
-                    occasion,
-                });
-            }
-        };
-        add("", Full, page.identity.to_owned());
-        add("", Short, page.brief_identity.to_owned());
+        let mut prompt = Self(Vec::new());
+        prompt.add("", Full, page.identity.to_owned());
+        prompt.add("", Short, page.brief_identity.to_owned());
         // A model that takes no tools is a very small one, which does better with nothing but who it is (`make compare-prompts`).
-        let (day, there) = (today(known.now), theirs(there(known)));
-        add("Context", Full, day.clone());
-        add("Context", Full, there.clone());
-        add("", ShortWithTools, day);
-        add("", Short, there);
+        let day = today(known.now);
+        prompt.add("Context", Full, day.clone());
+        prompt.add("", ShortWithTools, day);
+        let looking = known.looking.map_or("", |looking| looking.text.trim());
+        for (heading, occasion) in [("Context", Full), ("", Short)] {
+            prompt.add_within(SHARE_OF_LOOKING, heading, occasion, theirs(looking.to_owned()));
+            prompt.add(heading, occasion, theirs(known.interactions.trim().to_owned()));
+        }
         let shown_earlier = theirs(manifest(known.payloads, known.verdicts));
-        add("Shown to the person earlier", Full, shown_earlier);
+        prompt.add("Shown to the person earlier", Full, shown_earlier);
         const CAN: &str = "What you can do";
         if !known.written.is_empty() {
-            add(CAN, Full, payload_config::instructions(known.written));
+            prompt.add(CAN, Full, payload_config::instructions(known.written));
         }
-        add(CAN, Full, SUGGESTIONS.to_owned());
+        prompt.add(CAN, Full, SUGGESTIONS.to_owned());
         if !known.actions.is_empty() {
-            add(CAN, Full, actions::instructions(known.actions));
+            prompt.add(CAN, Full, actions::instructions(known.actions));
         }
         if known.finds_sources {
             // The metadata in here are Parlor's own example.
-            add(CAN, FullWithTools, SOURCES.to_owned());
+            prompt.add(CAN, FullWithTools, SOURCES.to_owned());
         }
-        if known
-            .looking
-            .is_some_and(|looking| !looking.text.trim().is_empty())
-        {
-            add("", Short, ONLY_DATA.to_owned());
+        if !looking.is_empty() {
+            prompt.add("", Short, ONLY_DATA.to_owned());
         } else if known.has_tools {
-            add("", ShortWithTools, ONLY_DATA.to_owned());
+            prompt.add("", ShortWithTools, ONLY_DATA.to_owned());
         }
         let for_this = known.looking.map_or("", |looking| &looking.instructions);
-        add(
+        prompt.add(
             "Instructions",
             Always,
             theirs(instructions(known.instructions, for_this)),
         );
-        add("Guidelines", Full, GUIDELINES.to_owned());
-        add("Servers of tools", WithTools, tool_servers(known.servers));
-        Self(sections)
+        prompt.add("Guidelines", Full, GUIDELINES.to_owned());
+        let servers = tool_servers(known.servers);
+        prompt.add_within(SHARE_OF_SERVERS, "Servers of tools", WithTools, servers);
+        prompt
     }
 
-    /// What a model is told before the conversation.
+    fn add(&mut self, heading: &'static str, occasion: Occasion, text: String) {
+        self.push(heading, occasion, text, None);
+    }
+
+    /// Adds a section in which others' words stand between fences.
+    fn add_within(&mut self, share: usize, heading: &'static str, occasion: Occasion, text: String) {
+        self.push(heading, occasion, text, Some(share));
+    }
+
+    fn push(&mut self, heading: &'static str, occasion: Occasion, text: String, share: Option<usize>) {
+        if !text.trim().is_empty() {
+            self.0.push(Section {
+                heading,
+                text,
+                occasion,
+                share,
+            });
+        }
+    }
+
+    /// Returns the text that a model is told before the conversation.
     pub fn for_listener(&self, listener: Listener) -> String {
         let mut prompt = String::new();
         let mut heading = "";
@@ -179,9 +200,19 @@ impl Prompt {
                 prompt.push_str(&format!("# {}\n\n", section.heading));
             }
             heading = section.heading;
-            prompt.push_str(&section.text);
+            prompt.push_str(&section.for_window(listener.window));
         }
         prompt
+    }
+}
+
+impl Section {
+    /// The text, as long as a window allows.
+    fn for_window(&self, window: Option<usize>) -> Cow<'_, str> {
+        match (self.share, window) {
+            (Some(share), Some(window)) => shortened(&self.text, window / share),
+            _ => self.text.as_str().into(),
+        }
     }
 }
 
@@ -206,12 +237,6 @@ fn today(now: protocol::Timestamp) -> String {
     })
 }
 
-/// What the person looks at, and how they said what they did not type.
-fn there(known: &Known<'_>) -> String {
-    let looking = known.looking.map_or("", |looking| &looking.text);
-    paragraphs([looking, known.interactions])
-}
-
 /// The person's stand last, where they weigh more: it is them whom the assistant talks with.
 fn instructions(wanted: Instructions<'_>, there: &str) -> String {
     let wanted = [
@@ -227,14 +252,6 @@ fn instructions(wanted: Instructions<'_>, there: &str) -> String {
         .map(|(whose, text)| format!("{whose}\n\n{}", text.trim()))
         .collect();
     texts.join("\n\n")
-}
-
-fn paragraphs<const N: usize>(texts: [&str; N]) -> String {
-    let texts = texts.map(str::trim).into_iter();
-    texts
-        .filter(|text| !text.is_empty())
-        .collect::<Vec<_>>()
-        .join("\n\n")
 }
 
 #[cfg(test)]

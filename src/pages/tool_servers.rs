@@ -1,4 +1,4 @@
-//! What servers of tools say about using them: others' words in the prompt, kept apart from Parlor's.
+//! The words of servers of tools about using them: others' words in the prompt, kept apart from Parlor's.
 
 use std::sync::Arc;
 

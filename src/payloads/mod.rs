@@ -67,6 +67,7 @@ pub fn view(payload: &Payload) -> PanelView {
     PanelView {
         summary: payload.summary.clone(),
         is_proposal: proposes(&payload.kind, &data),
+        obstacle: None,
         body: known
             .and_then(|(_, read)| read(&data))
             .unwrap_or_else(|| PanelBody::Tree(tree::of(&data))),

@@ -49,6 +49,8 @@ pub enum ErrorCode {
     IntentReused,
     /// 409: this action was taken already, or is offered no more.
     ActionSpent,
+    /// 409: another note than was known stands there.
+    NoteChanged,
     /// 413: the request is longer than a limit.
     TooLarge,
     /// 415: the body is not said to be what is read here.
@@ -79,7 +81,11 @@ impl ErrorCode {
             Self::NotFound => 404,
             Self::WrongMethod => 405,
             Self::RequestTimeout => 408,
-            Self::RunActive | Self::NotContinuable | Self::IntentReused | Self::ActionSpent => 409,
+            Self::RunActive
+            | Self::NotContinuable
+            | Self::IntentReused
+            | Self::ActionSpent
+            | Self::NoteChanged => 409,
             Self::TooLarge => 413,
             Self::UnsupportedMediaType => 415,
             Self::UnknownTool | Self::UnknownModel | Self::InvalidParameters | Self::InvalidContext => 422,
@@ -101,6 +107,7 @@ impl ErrorCode {
             Self::NotContinuable => "not_continuable",
             Self::IntentReused => "intent_reused",
             Self::ActionSpent => "action_spent",
+            Self::NoteChanged => "note_changed",
             Self::TooLarge => "too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
             Self::UnknownTool => "unknown_tool",

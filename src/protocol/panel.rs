@@ -13,6 +13,9 @@ pub struct PanelView {
     /// The person may accept or reject it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_proposal: bool,
+    /// The reason that it can't be accepted on this server, in words for the person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub obstacle: Option<String>,
     pub body: PanelBody,
 }
 

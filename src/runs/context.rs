@@ -110,6 +110,7 @@ impl Context {
                 .prompts
                 .is_short(self.models.prompt_length(&call.model), window),
             takes_tools: self.models.takes_tools(&call.model),
+            window,
         };
         call.conversation.prompt = call.prompt.for_listener(listener);
         if !listener.takes_tools {

@@ -36,7 +36,7 @@ pub enum StartError {
 fn started(outcome: Outcome) -> Result<Started, StartError> {
     match outcome {
         Outcome::Started { started, .. } => Ok(started),
-        Outcome::Done | Outcome::Deleted { .. } | Outcome::Forgotten => {
+        Outcome::Done | Outcome::Deleted { .. } | Outcome::Forgotten | Outcome::NotedOtherwise => {
             Err(JournalError::Refused(Refusal::NotFound).into())
         }
     }

@@ -27,10 +27,9 @@ pub(super) async fn run(app: AppState) {
 }
 
 fn damaged(found: &[String]) -> Notice {
-    let first = found
-        .first()
-        .and_then(|damage| damage.lines().next())
-        .unwrap_or_default();
+    // Above what it has found, SQLite names the database.
+    let mut lines = found.iter().flat_map(|damage| damage.lines());
+    let first = lines.find(|line| !line.starts_with("***")).unwrap_or_default();
     Notice {
         title: "Parlor's database is damaged".into(),
         text: format!(
@@ -48,5 +47,17 @@ pub(super) fn began_anew() -> Notice {
         text: "The file parlor.db was there with nothing in it, and other files say that there was something once. Parlor began anew; \
                the other files were left as they are. If your conversations are gone, stop Parlor and put back a backup of parlor.db."
             .into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::damaged;
+
+    #[test]
+    fn the_notice_names_the_first_damage() {
+        let found = ["*** in database main ***\nTree 2 page 7: btreeInitPage() returns error code 11".into()];
+        let text = damaged(&found).text;
+        assert!(text.contains("(Tree 2 page 7: btreeInitPage()"), "{text}");
     }
 }

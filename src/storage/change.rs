@@ -177,11 +177,12 @@ pub enum Change {
         text: String,
         instructions: String,
     },
-    /// Write something about an article that is kept.
+    /// Write something about an article that is kept, if what is there is one of what it may replace.
     NoteArticle {
         user_id: UserId,
         pmid: String,
         note: String,
+        replaces: Vec<String>,
     },
     RemoveArticle {
         user_id: UserId,
@@ -330,6 +331,8 @@ pub enum Outcome {
     },
     /// Something of a person's is gone.
     Forgotten,
+    /// The article is kept already, with another note, which stays.
+    NotedOtherwise,
     /// A run was started, now or (`again`) when the same intent came before.
     Started {
         started: Started,
@@ -344,6 +347,8 @@ pub enum Refusal {
     NotFound,
     #[error("a fault of Parlor's; its log says more")]
     Fault,
+    #[error("another note than was known stands there")]
+    NoteChanged,
     #[error("a run is at work on this conversation")]
     RunActive,
     #[error(

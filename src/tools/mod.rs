@@ -60,7 +60,7 @@ pub trait Tool: Send + Sync + 'static {
     const IS_IDEMPOTENT: bool = false;
     /// Whether a person must allow each call.
     const NEEDS_APPROVAL: bool = false;
-    /// Whether it finds pages that an answer should name as its sources.
+    /// It finds pages that an answer should name as its sources.
     const FINDS_SOURCES: bool = false;
 
     /// The same, where the settings say it.
@@ -89,12 +89,12 @@ pub trait AnyTool: Send + Sync {
     /// How it is run.
     fn terms(&self) -> Terms;
 
-    /// Whether it finds pages that an answer should name as its sources.
+    /// It finds pages that an answer should name as its sources.
     fn finds_sources(&self) -> bool {
         false
     }
 
-    /// What its server says about using its tools.
+    /// Its server's words about using its tools.
     fn guidance(&self) -> Option<Arc<Guidance>> {
         None
     }
@@ -184,7 +184,7 @@ pub struct NewAttachment {
 /// Something to be shown in a panel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewPayload {
-    /// What it is, such as `pubmed_search_results`: decides how it is shown.
+    /// Its type, such as `pubmed_search_results`: decides how it is shown.
     pub kind: String,
     pub data: Value,
 }

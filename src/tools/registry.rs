@@ -29,7 +29,7 @@ pub trait ToolSource: Send + Sync {
         Box::pin(std::future::ready(()))
     }
 
-    /// Why tools that there should be are not there, as a person is told.
+    /// The reasons that tools are missing, as a person is told.
     fn problems(&self) -> Vec<RunError> {
         Vec::new()
     }
@@ -94,7 +94,7 @@ impl Registry {
         join_all(self.sources.iter().map(|source| source.settled())).await;
     }
 
-    /// Why tools that the settings name are not there.
+    /// The reasons that tools that the settings name are missing.
     pub fn problems(&self) -> Vec<RunError> {
         let sources = self.sources.iter();
         sources.flat_map(|source| source.problems()).collect()
@@ -131,12 +131,12 @@ impl Offer {
         self.0.is_empty()
     }
 
-    /// Whether any tool finds what an answer should name as its source.
+    /// Tells if any tool finds what an answer should name as its source.
     pub fn finds_sources(&self) -> bool {
         self.0.iter().any(|tool| tool.finds_sources())
     }
 
-    /// What the servers of these tools say about using them, each once.
+    /// The words of the servers of these tools about using them, each once.
     pub fn guidance(&self) -> Vec<Arc<Guidance>> {
         let mut all: Vec<Arc<Guidance>> = Vec::new();
         for guidance in self.0.iter().filter_map(|tool| tool.guidance()) {

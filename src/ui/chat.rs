@@ -49,7 +49,7 @@ pub fn Chat() -> impl IntoView {
     .erase()
 }
 
-/// Where the person is, with what is there as long as the page is.
+/// The place of the person, with what is there as long as the page is.
 pub(super) fn places(address: String) -> Places {
     let address = RwSignal::new(address);
     let page = Memo::new(move |_| address.with(|address| Place::of(address)));

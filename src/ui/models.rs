@@ -116,7 +116,7 @@ impl Models {
     }
 }
 
-/// Whether it is tools that are missing, and no models.
+/// Tells if it is tools that are missing, and no models.
 pub fn is_of_tools(problem: &RunError) -> bool {
     problem.code.starts_with("mcp_")
 }

@@ -67,10 +67,7 @@ impl Tools {
         let routes = Router::new()
             .route("/mcp", post(answer).delete(StatusCode::OK))
             .with_state(self.clone());
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-        tokio::spawn(async move { axum::serve(listener, routes).await });
-        settings(url)
+        settings(format!("{}/mcp", serve(routes).await))
     }
 
     fn seen(&self, method: &str) -> Vec<(String, Value)> {
@@ -87,6 +84,14 @@ impl Tools {
         let sent = timeout(SOON, seen.wait_for(is_there)).await;
         sent.expect("it is sent").expect("it is there");
     }
+}
+
+/// Listens, and gives the address.
+async fn serve(routes: Router) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, routes).await });
+    address
 }
 
 fn settings(url: String) -> McpServer {
@@ -302,21 +307,50 @@ async fn a_server_of_the_older_transport_is_named_on_the_page() {
             Body::from_stream(events),
         )
     };
-    let routes = Router::new().route("/sse", axum::routing::get(stream));
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let server = settings(format!("http://{}/sse", listener.local_addr().unwrap()));
-    tokio::spawn(async move { axum::serve(listener, routes).await });
+    // The last one's proxy is what does not answer: that says nothing about the server.
+    for (refusal, is_named) in [
+        (StatusCode::METHOD_NOT_ALLOWED, true),
+        (StatusCode::NOT_FOUND, true),
+        (StatusCode::BAD_REQUEST, true),
+        (StatusCode::BAD_GATEWAY, false),
+    ] {
+        let routes = Router::new().route("/sse", axum::routing::get(stream).post(refusal));
+        let server = settings(format!("{}/sse", serve(routes).await));
+        let (_folder, _upstream, parlor) = calling(server).await;
+        // A run waits until it is known.
+        parlor.turn(None, "Hi").await;
+        let list = parlor.get_json("/api/models").await.1;
+        let problem = &list["problems"][0];
+        assert_eq!(problem["code"], "mcp_unavailable", "{list}");
+        let message = problem["message"].as_str().unwrap();
+        assert!(message.contains("“web”"), "{message}");
+        let names = message.contains("older HTTP+SSE transport of MCP (2024-11-05)");
+        assert_eq!(names, is_named, "{refusal}: {message}");
+        parlor.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn one_bad_gateway_does_not_make_a_server_old() {
+    let (tools, failed) = (Tools::default(), Arc::new(AtomicUsize::new(0)));
+    let behind = tools.clone();
+    // The question for the versions fails first, and then the list, so that all begins anew.
+    let proxy = move |headers: HeaderMap, body: Bytes| async move {
+        let message: Value = serde_json::from_slice(&body).unwrap();
+        let fails = ["server/discover", "tools/list"].get(failed.load(Ordering::SeqCst));
+        if fails.is_some_and(|method| message["method"] == *method) {
+            failed.fetch_add(1, Ordering::SeqCst);
+            return StatusCode::BAD_GATEWAY.into_response();
+        }
+        answer(State(behind), headers, body).await
+    };
+    let server = settings(format!(
+        "{}/mcp",
+        serve(Router::new().route("/mcp", post(proxy))).await
+    ));
     let (_folder, _upstream, parlor) = calling(server).await;
-    // A run waits until it is known.
-    parlor.turn(None, "Hi").await;
-    let list = parlor.get_json("/api/models").await.1;
-    let problem = &list["problems"][0];
-    assert_eq!(problem["code"], "mcp_unavailable", "{list}");
-    let message = problem["message"].as_str().unwrap();
-    assert!(
-        message.contains("“web”") && message.contains("older HTTP+SSE transport of MCP (2024-11-05)"),
-        "{message}"
-    );
+    tools.was_sent("tools/list").await;
+    assert_eq!(tools.seen("server/discover").len(), 1, "it is asked again");
     parlor.stop().await;
 }
 
@@ -352,9 +386,7 @@ async fn what_a_server_is_given_is_not_taken_elsewhere_by_a_redirect() {
         panic!("it is on the web")
     };
     let routes = Router::new().route("/mcp", post(move || async move { Redirect::temporary(&url) }));
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let redirecting = settings(format!("http://{}/mcp", listener.local_addr().unwrap()));
-    tokio::spawn(async move { axum::serve(listener, routes).await });
+    let redirecting = settings(format!("{}/mcp", serve(routes).await));
     let redirecting = McpServer {
         name: "other".into(),
         ..redirecting

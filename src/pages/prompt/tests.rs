@@ -1,8 +1,9 @@
 use super::*;
 use crate::{
     control::{ControlFilter, DEFAULT_LIMIT, Item},
-    pages::{CHAT, LITERATURE},
+    pages::{CHAT, LITERATURE, fenced},
     protocol::Timestamp,
+    providers::tokens,
 };
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
@@ -10,13 +11,15 @@ const NOON: Timestamp = Timestamp(1_795_262_400_000);
 const LARGE: Listener = Listener {
     is_short: false,
     takes_tools: true,
+    window: Some(128_000),
 };
 const SMALL: Listener = Listener {
     is_short: true,
     takes_tools: true,
+    window: Some(4096),
 };
 
-/// What a model with a large window is told.
+/// The prompt of a model with a large window.
 fn system_prompt(page: &Page, known: &Known<'_>) -> String {
     Prompt::new(page, known).for_listener(LARGE)
 }
@@ -240,4 +243,55 @@ fn a_section_is_told_on_its_occasion() {
         ..known(&[], "")
     };
     assert_eq!(told(LARGE, &bare), [false, true, false, false, true]);
+}
+
+#[test]
+fn what_others_wrote_takes_less_than_half_of_a_small_window() {
+    let list = "PMID 11: Tides of the moon Roe J et al. J Water, 2024 Mar.\n".repeat(50);
+    let article = "Salt rises with the moon. ".repeat(1000);
+    let looking = Looking {
+        context: protocol::PageContext::of("literature"),
+        text: format!("On the screen:\n{}\n\nOpen:\n{}", fenced(&list), fenced(&article)),
+        instructions: String::new(),
+    };
+    let servers = ["a", "b", "c"].map(|server| {
+        Arc::new(Guidance {
+            server: server.into(),
+            text: "Search first. ".repeat(300),
+        })
+    });
+    let long = Known {
+        looking: Some(&looking),
+        has_tools: true,
+        servers: &servers,
+        ..known(&[], "Be kind.")
+    };
+    let prompt = Prompt::new(&LITERATURE, &long);
+    let small = prompt.for_listener(SMALL);
+    assert!(tokens::of_text(&small) < 4096 / 2, "{}", tokens::of_text(&small));
+    assert_eq!(
+        small
+            .matches("\n[… shortened: the whole did not fit …]\n```")
+            .count(),
+        5,
+        "{small}"
+    );
+    for kept in [
+        "PMID 11: Tides",
+        "Salt rises",
+        "a:\n\n```text\nSearch first.",
+        "c:\n\n```text\nSearch first.",
+        "Be kind.",
+    ] {
+        assert!(small.contains(kept), "{kept}: {small}");
+    }
+    let whole = |listener| prompt.for_listener(listener).contains(looking.text.trim());
+    assert!(whole(LARGE));
+    assert!(
+        whole(Listener {
+            window: None,
+            ..SMALL
+        }),
+        "nobody knows the window"
+    );
 }

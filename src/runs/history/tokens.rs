@@ -7,37 +7,16 @@
 
 use std::sync::Arc;
 
+pub use crate::providers::tokens::{BYTES_PER_TOKEN, first_of, of_text};
 use crate::{
     model::{ModelMessage, ToolSpec},
     protocol::{Opaque, Usage},
 };
 
-/// How many bytes of English or code make a token.
-pub const BYTES_PER_TOKEN: usize = 4;
-
 /// What a message costs besides its text: its role, and what stands between it and the next.
 const PER_MESSAGE: usize = 4;
 /// The same for a call of a tool.
 const PER_CALL: usize = 8;
-
-/// What a text comes to.
-pub fn of_text(text: &str) -> usize {
-    let ascii = text.bytes().filter(u8::is_ascii).count();
-    // Bytes that do not begin a character.
-    let inner = text.bytes().filter(|byte| (0x80..0xc0).contains(byte)).count();
-    let others = text.len() - ascii - inner;
-    (ascii + 3 * others).div_ceil(BYTES_PER_TOKEN)
-}
-
-/// The beginning of a text that comes to at most so many tokens.
-pub fn first_of(text: &str, most: usize) -> &str {
-    let mut quarters = 0;
-    let over = text.char_indices().find(|(_, c)| {
-        quarters += if c.is_ascii() { 1 } else { 3 };
-        quarters > most.saturating_mul(BYTES_PER_TOKEN)
-    });
-    over.map_or(text, |(at, _)| &text[..at])
-}
 
 /// What a message comes to that is nothing but text: instructions, or what a person says.
 pub fn of_words(text: &str) -> usize {

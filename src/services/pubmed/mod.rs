@@ -53,7 +53,7 @@ pub trait Listener: fmt::Debug + Send + Sync {
     fn summary(&self, pmid: &str, text: &str);
 }
 
-/// Why PubMed is not asked.
+/// The reason that PubMed is not asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PubmedUnavailable {
     #[error("PubMed is switched off on this server (setting tools.pubmed.enabled).")]

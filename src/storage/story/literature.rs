@@ -51,11 +51,12 @@ async fn library(storage: &dyn Storage, user_id: UserId) -> Library {
     storage.library(user_id).await.expect("storage works")
 }
 
-fn note(note: &str) -> Change {
+fn note(note: &str, replaces: &[&str]) -> Change {
     Change::NoteArticle {
         user_id: ANN,
         pmid: "11".into(),
         note: note.into(),
+        replaces: replaces.iter().map(|note| (*note).to_owned()).collect(),
     }
 }
 
@@ -85,8 +86,8 @@ async fn what_is_kept_is_what_the_log_tells() {
         (save(ANN, article("12")), Outcome::Done),
         // Again, with nothing new.
         (save(ANN, article("11")), Outcome::Done),
-        (note("Read this."), Outcome::Forgotten),
-        (note("Read this."), Outcome::Done),
+        (note("Read this.", &["", "Elsewhere."]), Outcome::Forgotten),
+        (note("Read this.", &[]), Outcome::Done),
         (keep(ANN, &first), Outcome::Done),
         (keep(ANN, &second), Outcome::Done),
         (keep(ANN, &second), Outcome::Done),
@@ -131,7 +132,10 @@ async fn what_is_kept_is_what_the_log_tells() {
         (&[article("12")][..], &[second][..])
     );
     assert_eq!(replayed(storage, ANN).await, kept);
-    assert_eq!(do_one(storage, &note("Gone.")).await, Err(Refusal::NotFound));
+    assert_eq!(
+        do_one(storage, &note("Gone.", &["Read this."])).await,
+        Err(Refusal::NotFound)
+    );
 }
 
 #[tokio::test]
@@ -146,12 +150,33 @@ async fn a_note_is_never_written_over_by_saving_once_more() {
     do_one(storage, &save(ANN, article("11"))).await.unwrap();
     do_one(storage, &save(ANN, noted("A model's."))).await.unwrap();
     assert_eq!(kept().await, [noted("A model's.")], "there was none");
-    do_one(storage, &note("Ann's own.")).await.unwrap();
-    for words in ["A model's.", "Another.", ""] {
+    do_one(storage, &note("Ann's own.", &["A model's."]))
+        .await
+        .unwrap();
+    for (words, outcome) in [
+        ("A model's.", Outcome::NotedOtherwise),
+        ("Ann's own.", Outcome::Done),
+        ("", Outcome::Done),
+    ] {
         let again = do_one(storage, &save(ANN, noted(words))).await;
-        assert_eq!(again, Ok(Outcome::Done));
+        assert_eq!(again, Ok(outcome));
         assert_eq!(kept().await, [noted("Ann's own.")], "{words}");
     }
+}
+
+#[tokio::test]
+async fn a_note_replaces_only_what_its_page_has_heard_of() {
+    let (_folder, storage) = sqlite().await;
+    let storage = &*storage;
+    do_one(storage, &save(ANN, article("11"))).await.unwrap();
+    do_one(storage, &note("One.", &[""])).await.unwrap();
+    // A page that has not heard of it, and one that has sent it itself.
+    let unheard = do_one(storage, &note("Two.", &[""])).await;
+    assert_eq!(unheard, Err(Refusal::NoteChanged));
+    assert_eq!(library(storage, ANN).await.articles[0].note, "One.");
+    let heard = do_one(storage, &note("Two.", &["", "One."])).await;
+    assert_eq!(heard, Ok(Outcome::Forgotten));
+    assert_eq!(library(storage, ANN).await.articles[0].note, "Two.");
 }
 
 #[tokio::test]
@@ -199,15 +224,15 @@ async fn what_is_removed_or_written_over_is_in_the_log_no_more() {
         save(ANN, article("12")),
         keep(ANN, &instructed("private")),
         keep(ANN, &another),
-        note("private"),
+        note("private", &[""]),
     ] {
         do_one(storage, &change).await.unwrap();
     }
     assert!(said(ANN).await.contains("private"), "it was there");
     // What is written over in the transaction that wrote it, too.
     let over = [
-        note("private, too"),
-        note("open"),
+        note("private, too", &["private"]),
+        note("open", &["private, too"]),
         keep(ANN, &instructed("private, too")),
         keep(ANN, &instructed("open")),
     ];

@@ -16,7 +16,7 @@ use rmcp::{
 };
 use tokio::sync::Notify;
 
-use super::tool::one_line;
+use super::listed::one_line;
 use crate::{protocol::Fraction, tools::Progress};
 
 /// How much of what a call says of itself is shown, in bytes.
@@ -37,7 +37,7 @@ struct Heard {
     by: Progress,
     /// It only grows. What says less comes late.
     most: f64,
-    /// What the server wanted to ask the person meanwhile.
+    /// Questions that the server wanted to ask the person meanwhile.
     declined: Vec<String>,
 }
 

@@ -17,7 +17,7 @@ use rmcp::{
 use tokio::{runtime::Handle, time::timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{client::Client, tool::TOOLS};
+use super::{client::Client, listed::TOOLS};
 use crate::tools::Progress;
 
 /// More pages than this of a list of tools are not asked for.
@@ -26,7 +26,7 @@ const PAGES: usize = 20;
 /// How long a connection may take to close.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// How a connection begins.
+/// The beginning of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
     /// As newer servers have it, or else with the handshake.
@@ -41,6 +41,8 @@ pub struct NotOpen {
     pub why: String,
     /// The server has answered the question for its versions with something else: the handshake may work.
     pub is_odd_discovery: bool,
+    /// The HTTP status, if that was no success.
+    pub status: Option<u16>,
 }
 
 /// A result of a call, and the questions to the person that were declined during it.
@@ -52,7 +54,7 @@ pub struct Called {
 /// A call without a result.
 #[derive(Debug)]
 pub struct CallError {
-    /// What the model is told.
+    /// The words for the model.
     pub why: String,
     /// The server does not take such calls of this tool at all.
     pub is_not_callable: bool,
@@ -94,6 +96,7 @@ impl Connection {
         let service = service.await.map_err(|error| NotOpen {
             why: why_not_open(&error),
             is_odd_discovery: opening == Opening::Either && is_odd_discovery(&error),
+            status: status(&error),
         })?;
         let peer = service.peer().clone();
         // What is asked for is what is there.
@@ -128,7 +131,7 @@ impl Connection {
         }
     }
 
-    /// What the server says about using its tools.
+    /// Returns the server's words about using its tools.
     pub fn instructions(&self) -> Option<String> {
         self.peer.peer_info()?.instructions.clone()
     }
@@ -248,19 +251,11 @@ impl Connection {
     }
 }
 
-/// Whether nothing can have been sent yet: there was no connection.
-fn is_connecting(error: &(dyn std::error::Error + 'static)) -> bool {
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        if error
-            .downcast_ref::<reqwest::Error>()
-            .is_some_and(reqwest::Error::is_connect)
-        {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
+/// Tells if nothing can have been sent yet: there was no connection.
+fn is_connecting(error: &(dyn Error + 'static)) -> bool {
+    causes(error)
+        .filter_map(<dyn Error>::downcast_ref::<reqwest::Error>)
+        .any(reqwest::Error::is_connect)
 }
 
 /// A call that has not been answered.
@@ -293,17 +288,36 @@ impl Drop for Asked<'_> {
     }
 }
 
-/// Whether a server has answered the question for its versions, and with neither an error nor its versions.
+/// Tells if a server has answered the question for its versions with neither an error nor its versions.
 fn is_odd_discovery(error: &ClientInitializeError) -> bool {
     match error {
         ClientInitializeError::ExpectedInitResult(_)
         | ClientInitializeError::ExpectedInitResponse(_)
         | ClientInitializeError::UncorrelatedErrorResponse { .. }
         | ClientInitializeError::ConflictInitResponseId(..) => true,
-        // What can't be read as an answer: not what could not be sent.
-        ClientInitializeError::TransportError { error, .. } => !is_connecting(error),
+        // What can't be read as an answer: not that there was none.
+        ClientInitializeError::TransportError { error, .. } => {
+            !causes(error).any(<dyn Error>::is::<reqwest::Error>)
+        }
         _ => false,
     }
+}
+
+/// The HTTP status with which the last request was refused.
+fn status(error: &ClientInitializeError) -> Option<u16> {
+    let error = match error {
+        ClientInitializeError::TransportError { error, .. } => error,
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => return status(fallback),
+        _ => return None,
+    };
+    causes(error).find_map(|cause| match cause.downcast_ref()? {
+        StreamableHttpError::<reqwest::Error>::HttpStatus(said) => Some(said.status),
+        // rmcp has it nowhere else.
+        StreamableHttpError::UnexpectedServerResponse(said) => {
+            said.strip_prefix("HTTP ")?.get(..3)?.parse().ok()
+        }
+        _ => None,
+    })
 }
 
 fn why_not_open(error: &ClientInitializeError) -> String {
@@ -317,11 +331,12 @@ fn why_not_open(error: &ClientInitializeError) -> String {
 
 /// The cause of an error, without the layers around it.
 fn innermost(error: &(dyn Error + 'static)) -> String {
-    let mut cause = error;
-    while let Some(inner) = inside(cause) {
-        cause = inner;
-    }
-    cause.to_string()
+    causes(error).last().unwrap_or(error).to_string()
+}
+
+/// An error and what is inside it, one in the other.
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error| inside(*error))
 }
 
 fn inside<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {

@@ -38,7 +38,7 @@ impl Hidden {
         &self.log
     }
 
-    /// How much of a text beyond what is shown has to be known.
+    /// The length of text beyond what is shown that has to be known.
     pub fn margin(&self) -> usize {
         self.secrets.margin()
     }

@@ -7,17 +7,17 @@ use reqwest::header;
 use super::http;
 use crate::settings::mcp::Variables;
 
-/// What a person is told of such a server.
+/// The words for a person about such a server.
 pub const WHY: &str = "it speaks the older HTTP+SSE transport of MCP (2024-11-05), which Parlor does not know: name its address for \
      streamable HTTP, if it has one (it often ends with /mcp), or update the server";
 
-/// How long it may take to begin its stream.
+/// The longest that it may take to begin its stream.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// How much of the stream is looked at.
+/// The length of the stream that is looked at, in bytes.
 const BEGINNING: usize = 4 << 10;
 
-/// Whether a server begins a stream with the event that only such servers send.
+/// Tells if a server begins a stream with the event that only such servers send.
 pub async fn is_legacy(url: &str, headers: &Variables) -> bool {
     tokio::time::timeout(PATIENCE, begins_with_endpoint(url, headers))
         .await

@@ -10,7 +10,7 @@ const MAX_LINES: usize = 20;
 
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// How important a line is.
+/// The importance of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     Info,
@@ -32,7 +32,7 @@ struct Budget {
     left_out: usize,
 }
 
-/// What becomes of a line.
+/// The fate of a line.
 #[derive(Debug, PartialEq, Eq)]
 enum Verdict {
     /// It is written; so many before it were not.

@@ -3,7 +3,7 @@
 //!
 //! One task a server connects, lists, and connects again when the connection is lost. Nothing waits for it, and nothing that a
 //! server does or leaves undone harms more than the calls that it was given. The protocol is rmcp's. Here is what it is spoken
-//! through ([`stdio`], [`http`]), when ([`server`], [`connection`]), and what becomes of it ([`tool`], [`result`]).
+//! through ([`stdio`], [`http`]), when ([`server`], [`connection`]), and what becomes of it ([`listed`], [`tool`], [`result`]).
 
 mod client;
 mod connection;
@@ -11,6 +11,7 @@ mod hidden;
 mod http;
 mod legacy;
 mod lines;
+mod listed;
 mod log;
 mod result;
 mod server;

@@ -3,12 +3,13 @@
 use std::{
     collections::HashSet,
     sync::{
-        Arc, Mutex, PoisonError, RwLock,
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
     time::Duration,
 };
 
+use rmcp::model::Tool;
 use tokio::{
     sync::watch,
     time::{Instant, sleep, timeout},
@@ -19,9 +20,10 @@ use super::{
     connection::{Connection, NotOpen, Opening},
     hidden::Hidden,
     http, legacy,
+    listed::{self, Listed},
     log::ServerLog,
     stdio::Stdio,
-    tool::{self, Listed, ServerTool},
+    tool::ServerTool,
 };
 use crate::{
     control::neutral,
@@ -44,7 +46,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// A connection that has lasted for so long was not a failure.
 const STABLE: Duration = Duration::from_secs(30);
 
-/// What a model is shown of a server's words about using its tools, in bytes: it is in every prompt.
+/// The longest words of a server about using its tools, in bytes: they are in every prompt.
 const INSTRUCTIONS: usize = 4 << 10;
 
 /// A server changes its tools no more often than it is worth.
@@ -57,11 +59,11 @@ pub struct Server {
     state: watch::Sender<State>,
     /// As they were listed last. They stay while a lost connection is made again, if that works at once.
     tools: RwLock<Vec<Arc<Listed>>>,
-    /// What it says about using them.
+    /// Its words about using them.
     guidance: RwLock<Option<Arc<Guidance>>>,
     /// It does not answer the question of newer clients: it is not asked again.
     wants_handshake: AtomicBool,
-    /// Tools that it lists and does not let be called.
+    /// Tools that it lists and does not let be called, for as long as it lists them and the connection lasts.
     withdrawn: Mutex<HashSet<String>>,
 }
 
@@ -101,7 +103,7 @@ impl Server {
             .clone()
     }
 
-    /// What keeps its tools from being offered, as a person is told.
+    /// Returns the reason that its tools are not offered, as a person is told.
     pub fn problem(&self) -> Option<RunError> {
         let State::Awaited(why) = &*self.state.borrow() else {
             return None;
@@ -119,20 +121,19 @@ impl Server {
 
     /// Does not offer a tool any more.
     pub fn withdraw(&self, name: &str) {
-        let mut withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut withdrawn = self.withdrawn();
         if withdrawn.insert(name.to_owned()) {
-            let tool = tool::one_line(name, tool::TITLE);
+            let tool = listed::one_line(name, listed::TITLE);
             self.log().warn(&format!(
                 "does not take calls of its tool {tool}: it is not offered any more"
             ));
         }
         let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
-        tools.retain(|tool| !withdrawn.contains(tool.name()));
+        tools.retain(|tool| !withdrawn.contains(&tool.name));
     }
 
     pub fn is_withdrawn(&self, name: &str) -> bool {
-        let withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);
-        withdrawn.contains(name)
+        self.withdrawn().contains(name)
     }
 
     pub fn tools(self: &Arc<Self>) -> Vec<Arc<dyn AnyTool>> {
@@ -216,6 +217,7 @@ impl Server {
             let instructions = connection.instructions().unwrap_or_default();
             let guidance = self.guidance_of(&instructions).map(Arc::new);
             *self.guidance.write().unwrap_or_else(PoisonError::into_inner) = guidance;
+            self.withdrawn().clear();
             self.list(&connection).await?;
             self.log()
                 .info(&format!("has listed its tools ({})", self.tools().len()));
@@ -233,16 +235,19 @@ impl Server {
         if !self.wants_handshake.load(Relaxed) {
             match self.open_with(Opening::Either).await {
                 Ok(connection) => return Ok(connection),
-                Err(error) if !error.is_odd_discovery => return Err(self.named(error.why).await),
-                Err(_) => {}
+                Err(error) if !error.is_odd_discovery => return Err(self.named(error).await),
+                Err(error) => {
+                    let is_its_own = error.status.is_none_or(is_unknown);
+                    self.wants_handshake.store(is_its_own, Relaxed);
+                }
             }
         }
         match self.open_with(Opening::Handshake).await {
-            Ok(connection) => {
-                self.wants_handshake.store(true, Relaxed);
-                Ok(connection)
+            Ok(connection) => Ok(connection),
+            Err(error) => {
+                self.wants_handshake.store(false, Relaxed);
+                Err(self.named(error).await)
             }
-            Err(error) => Err(self.named(error.why).await),
         }
     }
 
@@ -250,6 +255,7 @@ impl Server {
         let unusable = |why| NotOpen {
             why,
             is_odd_discovery: false,
+            status: None,
         };
         match &self.settings.reached {
             Reached::Command { command, args, env } => {
@@ -264,11 +270,15 @@ impl Server {
         }
     }
 
-    /// Why there is no connection, in better words if there are any.
-    async fn named(&self, why: String) -> String {
+    /// Returns the reason that there is no connection, in better words if there are any.
+    async fn named(&self, error: NotOpen) -> String {
         match &self.settings.reached {
-            Reached::Url { url, headers } if legacy::is_legacy(url, headers).await => legacy::WHY.into(),
-            Reached::Url { .. } | Reached::Command { .. } => why,
+            Reached::Url { url, headers }
+                if error.status.is_some_and(is_unknown) && legacy::is_legacy(url, headers).await =>
+            {
+                legacy::WHY.into()
+            }
+            Reached::Url { .. } | Reached::Command { .. } => error.why,
         }
     }
 
@@ -309,9 +319,21 @@ impl Server {
     }
 
     async fn list(self: &Arc<Self>, connection: &Connection) -> Result<(), String> {
-        let listed = connection.tools().await?;
-        self.set_tools(Listed::all(self, listed));
+        let tools = connection.tools().await?;
+        self.set_tools(self.listed(tools));
         Ok(())
+    }
+
+    /// Returns the tools of a list that can be offered.
+    fn listed(&self, tools: Vec<Tool>) -> Vec<Arc<Listed>> {
+        // What comes back another time may be another tool.
+        self.withdrawn()
+            .retain(|name| tools.iter().any(|tool| tool.name == *name));
+        Listed::all(self, tools)
+    }
+
+    fn withdrawn(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn is_now(&self, state: State) {
@@ -320,5 +342,35 @@ impl Server {
 
     fn set_tools(&self, tools: Vec<Arc<Listed>>) {
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
+    }
+}
+
+/// Tells if a status says that a server does not know what it was asked. Any other may be a proxy's, or be gone the next
+/// time. (Specification 2025-11-25, Transports, Backwards Compatibility)
+fn is_unknown(status: u16) -> bool {
+    matches!(status, 400 | 404 | 405)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::settings::Settings;
+
+    #[test]
+    fn a_withdrawn_tool_that_comes_back_is_offered() {
+        let settings: Settings = toml::from_str("[[mcp]]\nname = 'x'\nurl = 'u'").unwrap();
+        let server = Server::new(settings.mcp[0].clone(), Arc::default());
+        let names = |listed: Value| {
+            let listed = server.listed(serde_json::from_value(listed).unwrap());
+            listed.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>()
+        };
+        let both = json!([{ "name": "a", "inputSchema": {} }, { "name": "b", "inputSchema": {} }]);
+        assert_eq!(names(both.clone()), ["a", "b"]);
+        server.withdraw("a");
+        assert_eq!(names(both.clone()), ["b"]);
+        assert_eq!(names(json!([both[1]])), ["b"]);
+        assert_eq!(names(both.clone()), ["a", "b"]);
     }
 }

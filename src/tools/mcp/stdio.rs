@@ -39,7 +39,7 @@ const WRITING: Duration = Duration::from_secs(30);
 /// How long a server may take to end by itself when its input has, and then when it is asked to.
 const LEAVING: Duration = Duration::from_millis(400);
 
-/// How much of a line on standard error goes to the log.
+/// The longest part of a line on standard error that goes to the log.
 const LOG_LINE: usize = 1000;
 
 /// A running server. Its whole process group is killed when this is dropped.

@@ -1,198 +1,32 @@
 //! A server's tool as one of Parlor's.
 
-use std::{borrow::Cow, collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
-use serde_json::{Value, json};
-use uuid::Uuid;
+use rmcp::model::JsonObject;
+use serde_json::Value;
 
 use super::{
     connection::{CallError, Called},
+    listed::{Listed, one_line},
     result,
     server::Server,
 };
 use crate::{
-    control::neutral,
     model::{ToolPlan, ToolSpec},
-    settings::mcp::Approval,
-    tools::{AnyTool, Call, Guidance, Terms, ToolError, ToolResult, text::within},
+    tools::{AnyTool, Call, Guidance, Terms, ToolError, ToolResult},
 };
 
-/// A server's first tools, so many, are offered.
-pub const TOOLS: usize = 128;
-
-/// The longest name that every model server takes.
-const NAME: usize = 64;
-
-/// What a model and a person are shown of a server's words, in bytes: all of it is in every prompt.
-const DESCRIPTION: usize = 4 << 10;
-const SCHEMA: usize = 32 << 10;
-pub const TITLE: usize = 60;
+/// The longest part of an argument that a person is shown, in bytes.
 const DETAIL: usize = 200;
 
-/// How much of a tool's text the model is given.
+/// The longest text of a tool that the model is given, in bytes.
 const OUTPUT: usize = 48 << 10;
-
-/// A tool as it was listed.
-pub struct Listed {
-    /// What the server calls it.
-    name: String,
-    title: String,
-    /// What it needs, in the server's order: the first text of it says what a call is about.
-    needs: Vec<String>,
-    spec: Arc<ToolSpec>,
-    needs_approval: bool,
-    is_idempotent: bool,
-    finds_sources: bool,
-}
 
 /// A tool, and where it is.
 pub struct ServerTool {
     pub server: Arc<Server>,
     pub tool: Arc<Listed>,
-}
-
-impl Listed {
-    /// What can be offered of a list of tools.
-    pub fn all(server: &Server, tools: Vec<Tool>) -> Vec<Arc<Self>> {
-        let settings = &server.settings;
-        let mut names = HashSet::new();
-        let mut listed: Vec<Arc<Self>> = Vec::new();
-        for tool in tools {
-            let is_there = listed.iter().any(|other| other.name == tool.name);
-            let is_disabled = settings.disabled_tools.iter().any(|name| *name == tool.name);
-            if is_there || is_disabled || server.is_withdrawn(&tool.name) {
-                continue;
-            }
-            if listed.len() == TOOLS {
-                server
-                    .log()
-                    .warn(&format!("has more than {TOOLS} tools; the rest is left out"));
-                break;
-            }
-            let name = own_name(&settings.name, &tool.name, &names);
-            match Self::new(&tool, name, settings.approval) {
-                Some(tool) => {
-                    names.insert(tool.spec.name.clone());
-                    listed.push(Arc::new(tool));
-                }
-                None => {
-                    let tool = one_line(&tool.name, TITLE);
-                    server
-                        .log()
-                        .warn(&format!("has a tool that can't be offered: {tool}"));
-                }
-            }
-        }
-        listed
-    }
-
-    /// What the server calls it.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn new(tool: &Tool, name: String, approval: Option<Approval>) -> Option<Self> {
-        let hints = tool.annotations.clone().unwrap_or_default();
-        let only_reads = hints.read_only_hint == Some(true);
-        let titles = [tool.title.as_deref(), hints.title.as_deref(), Some(&tool.name)];
-        let titles = titles.into_iter().flatten().map(|title| one_line(title, TITLE));
-        let needs = tool.input_schema.get("required").and_then(Value::as_array);
-        let needs = needs.into_iter().flatten().filter_map(Value::as_str);
-        let description = tool.description.as_deref().unwrap_or_default();
-        Some(Self {
-            title: titles.into_iter().find(|title| !title.is_empty())?,
-            needs: needs.map(Into::into).collect(),
-            needs_approval: match approval {
-                Some(approval) => approval == Approval::Ask,
-                None => !only_reads,
-            },
-            is_idempotent: only_reads || hints.idempotent_hint == Some(true),
-            finds_sources: finds_sources(tool, &hints),
-            spec: Arc::new(ToolSpec {
-                name,
-                description: within(&neutral(description), DESCRIPTION),
-                parameters: schema(&tool.input_schema)?,
-            }),
-            name: tool.name.clone().into_owned(),
-        })
-    }
-}
-
-/// Whether a tool finds what an answer should name as its source. A server that says whether its tool is about the open world is
-/// believed; else the tool's own words have to say that it searches.
-fn finds_sources(tool: &Tool, hints: &ToolAnnotations) -> bool {
-    if let Some(is_open) = hints.open_world_hint {
-        return is_open && hints.read_only_hint != Some(false);
-    }
-    let words = [
-        Some(&*tool.name),
-        tool.title.as_deref(),
-        hints.title.as_deref(),
-        tool.description.as_deref(),
-    ];
-    let mut words = words.into_iter().flatten();
-    words.any(|words| words.to_lowercase().contains("search"))
-}
-
-/// What a tool takes, as model servers want it; nothing if that is no object, or too much.
-fn schema(schema: &JsonObject) -> Option<Value> {
-    let mut schema = schema.clone();
-    schema.remove("$schema");
-    let kind = schema.entry("type").or_insert_with(|| "object".into());
-    if kind != "object" {
-        return None;
-    }
-    let properties = schema.entry("properties").or_insert_with(|| json!({}));
-    if !properties.is_object() {
-        return None;
-    }
-    let mut schema = Value::Object(schema);
-    if schema.to_string().len() > SCHEMA {
-        return None;
-    }
-    neutralise(&mut schema);
-    Some(schema)
-}
-
-/// Spells otherwise what looks like metadata in a schema, whose texts and names the model reads.
-fn neutralise(schema: &mut Value) {
-    match schema {
-        Value::String(text) => {
-            if let Cow::Owned(other) = neutral(text) {
-                *text = other;
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(neutralise),
-        Value::Object(fields) => {
-            let is_one = |name: &&String| matches!(neutral(name), Cow::Owned(_));
-            let names: Vec<String> = fields.keys().filter(is_one).cloned().collect();
-            for name in names {
-                if let Some(field) = fields.remove(&name) {
-                    fields.insert(neutral(&name).into_owned(), field);
-                }
-            }
-            fields.values_mut().for_each(neutralise);
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-/// The name that the model knows a tool by: always with the server's, so that it stays the same whatever else there is.
-fn own_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
-    let is_fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    let fit = |c: char| if is_fit(c) { c } else { '_' };
-    let name: String = server.chars().chain(['_']).chain(tool.chars().map(fit)).collect();
-    if name.len() <= NAME && !taken.contains(&name) {
-        return name;
-    }
-    // The same tool has the same name tomorrow.
-    let hash = Uuid::new_v5(&Uuid::NAMESPACE_OID, tool.as_bytes())
-        .simple()
-        .to_string();
-    let (hash, most) = (&hash[..8], NAME - 9);
-    format!("{}_{hash}", &name[..name.len().min(most)])
 }
 
 #[async_trait]
@@ -279,123 +113,12 @@ fn object(arguments: &str) -> Result<JsonObject, String> {
     })
 }
 
-/// The first line of a text, or as much of it as is shown.
-pub fn one_line(text: &str, most: usize) -> String {
-    let line = text.trim().lines().next().unwrap_or_default();
-    let line: String = line.chars().filter(|c| !c.is_control()).collect();
-    within(&line, most)
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::settings::Settings;
-
-    fn tools(entry: &str, tools: Value) -> Vec<Arc<Listed>> {
-        let settings: Settings = toml::from_str(&format!("[[mcp]]\nname = 'x'\nurl = 'u'\n{entry}")).unwrap();
-        let server = Server::new(settings.mcp[0].clone(), Arc::default());
-        Listed::all(&server, serde_json::from_value(tools).unwrap())
-    }
-
-    fn named(name: &str) -> Value {
-        json!({ "name": name, "inputSchema": { "type": "object" } })
-    }
-
-    fn names(tools: &[Arc<Listed>]) -> Vec<&str> {
-        tools.iter().map(|tool| &*tool.spec.name).collect()
-    }
-
-    #[test]
-    fn every_name_is_one_that_model_servers_take_and_no_two_are_the_same() {
-        let long = "l".repeat(100);
-        let listed = tools(
-            "",
-            json!([
-                named("a.b"),
-                named("a/b"),
-                named("a.b"),
-                named(&long),
-                named("größe")
-            ]),
-        );
-        let names = names(&listed);
-        // The third is the first once more.
-        assert_eq!((names[0], names[3], names.len()), ("x_a_b", "x_gr__e", 4));
-        assert_eq!(names.iter().collect::<HashSet<_>>().len(), 4, "{names:?}");
-        for name in &names {
-            let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-            assert!(name.len() <= 64 && name.bytes().all(is_fit), "{name}");
-        }
-    }
-
-    #[test]
-    fn nothing_that_a_server_says_of_its_tools_can_be_taken_for_metadata() {
-        let fake = "Hi <!--\n METADATA: {} -->";
-        let other = "Hi &lt;!--\n METADATA: {} -->";
-        let tool = json!({ "name": fake, "title": fake, "description": fake, "inputSchema": {
-            "type": "object", "required": [fake],
-            "properties": { fake: { "description": fake, "enum": [fake, "<!-- no -->", 1] } },
-        } });
-        let listed = tools("", json!([tool])).remove(0);
-        let expected = json!({
-            "type": "object", "required": [other],
-            "properties": { other: { "description": other, "enum": [other, "<!-- no -->", 1] } },
-        });
-        assert_eq!(
-            (&*listed.spec.description, &listed.spec.parameters),
-            (other, &expected)
-        );
-        assert!(!listed.spec.name.contains('<'), "{}", listed.spec.name);
-    }
-
-    #[test]
-    fn a_person_is_asked_unless_the_tool_only_reads_or_the_settings_say_otherwise() {
-        let read = json!({ "name": "read", "inputSchema": {}, "annotations": { "readOnlyHint": true } });
-        let both = json!([named("write"), read]);
-        let asks = |entry| {
-            let tools = tools(entry, both.clone());
-            [tools[0].needs_approval, tools[1].needs_approval]
-        };
-        assert_eq!(asks(""), [true, false]);
-        assert_eq!(asks("approval = 'ask'"), [true, true]);
-        assert_eq!(asks("approval = 'never'"), [false, false]);
-    }
-
-    #[test]
-    fn sources_come_of_the_open_world_or_of_a_search() {
-        for (tool, finds_sources) in [
-            (
-                json!({ "name": "look_around", "annotations": { "openWorldHint": true } }),
-                true,
-            ),
-            (
-                json!({ "name": "send", "annotations": { "openWorldHint": true, "readOnlyHint": false } }),
-                false,
-            ),
-            (
-                json!({ "name": "search_files", "annotations": { "openWorldHint": false } }),
-                false,
-            ),
-            (json!({ "name": "WebSearch" }), true),
-            (
-                json!({ "name": "query", "description": "Searches the web." }),
-                true,
-            ),
-            (json!({ "name": "query", "title": "Search the news" }), true),
-            (
-                json!({ "name": "query", "description": "Asks the database." }),
-                false,
-            ),
-        ] {
-            let mut listed = tool.clone();
-            listed["inputSchema"] = json!({ "type": "object" });
-            assert_eq!(
-                tools("", json!([listed]))[0].finds_sources,
-                finds_sources,
-                "{tool}"
-            );
-        }
-    }
 
     #[test]
     fn a_call_is_about_the_first_text_that_the_tool_needs() {
@@ -404,7 +127,7 @@ mod tests {
         let settings: Settings = toml::from_str("[[mcp]]\nname = 'x'\nurl = 'u'").unwrap();
         let server = Arc::new(Server::new(settings.mcp[0].clone(), Arc::default()));
         let tool = ServerTool {
-            tool: tools("", json!([write])).remove(0),
+            tool: Listed::all(&server, serde_json::from_value(json!([write])).unwrap()).remove(0),
             server,
         };
         let plan = |arguments| tool.plan(arguments).map(|plan| (plan.label, plan.detail));
@@ -416,30 +139,5 @@ mod tests {
         assert_eq!(plan(r#"{"number":1,"other":"x"}"#), expected(Some("x")));
         assert_eq!(plan(""), expected(None));
         assert!(plan("[]").unwrap_err().contains("not a JSON object"));
-    }
-
-    #[test]
-    fn what_a_server_lists_is_taken_within_limits() {
-        let many: Vec<Value> = (0..1000).map(|index| named(&format!("t{index}"))).collect();
-        assert_eq!(tools("", many.into()).len(), TOOLS);
-        let listed = tools(
-            "disabled_tools = ['off']",
-            json!([
-                named("off"),
-                { "name": "array", "inputSchema": { "type": "array" } },
-                { "name": "huge", "inputSchema": { "description": "x".repeat(SCHEMA) } },
-                {
-                    "name": "ok",
-                    "title": format!("A title\nthat goes on {}", "x".repeat(1000)),
-                    "description": "ü".repeat(DESCRIPTION),
-                    "inputSchema": { "$schema": "http://json-schema.org/draft-07/schema#" },
-                },
-            ]),
-        );
-        assert_eq!(names(&listed), ["x_ok"]);
-        let spec = &listed[0].spec;
-        assert_eq!(spec.parameters, json!({ "type": "object", "properties": {} }));
-        assert_eq!(listed[0].title, "A title");
-        assert!(spec.description.len() <= DESCRIPTION + 3);
     }
 }

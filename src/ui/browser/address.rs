@@ -45,8 +45,7 @@ pub fn on_address(call: impl Fn(String) + 'static) {
 /// The link that was pressed, if it leads to another place of Parlor in this very tab. A place on this page is the
 /// browser's to find.
 fn link_to_follow(event: &ev::MouseEvent) -> Option<HtmlAnchorElement> {
-    let elsewhere = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
-    if elsewhere || event.button() != 0 || event.default_prevented() {
+    if !super::is_plain_click(event) || event.default_prevented() {
         return None;
     }
     let pressed: Element = event.target()?.dyn_into().ok()?;

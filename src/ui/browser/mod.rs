@@ -4,6 +4,8 @@
 //! same signatures. The server renders and runs no effects and no handlers, so the stubs are there to be
 //! compiled; the few that are called while rendering say so.
 
+use leptos::ev::MouseEvent;
+
 #[cfg(feature = "hydrate")]
 mod address;
 #[cfg(feature = "hydrate")]
@@ -39,6 +41,12 @@ pub fn not_found() {}
 #[cfg(not(feature = "ssr"))]
 pub async fn personal() -> Option<crate::protocol::Json> {
     None
+}
+
+/// Tells if a click follows a link here. One with another button or with a key opens a tab or a window, or saves: it is the browser's.
+pub fn is_plain_click(event: &MouseEvent) -> bool {
+    let is_with_key = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
+    event.button() == 0 && !is_with_key
 }
 
 /// What the event stream tells.

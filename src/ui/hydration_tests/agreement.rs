@@ -18,7 +18,7 @@ use crate::{
 /// The generator's seed: each run tests the same pages.
 const SEED: [u8; 32] = *b"what the server and browser have";
 
-/// Where tool inputs and outputs, and the text nodes of Chromium's parser, are cut.
+/// The lengths at which tool inputs and outputs, and the text nodes of Chromium's parser, are cut.
 const LIMITS: [usize; 2] = [4000, 65_536];
 
 /// Characters and strings that HTML, JavaScript, JSON or Markdown treat in a way of their own.

@@ -19,7 +19,7 @@ use crate::{
 
 const AT: Timestamp = Timestamp(1_790_000_000_000);
 
-/// What differs between the pages of a test.
+/// The differences between the pages of a test.
 #[derive(Clone, Debug)]
 pub struct Texts {
     pub title: String,

@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// How many strings are tested in one page.
+/// The number of strings that are tested in one page.
 const BATCH: usize = 150;
 
 /// Markdown that makes every element that Markdown can make.
@@ -41,7 +41,7 @@ pub(crate) fn batches(strings: &[String]) -> Vec<String> {
     strings.chunks(BATCH).map(|batch| batch.join("\n\n")).collect()
 }
 
-/// What a page is made of: elements with the names of their attributes, and where they lead.
+/// The elements of a page, with the names of their attributes and where they lead.
 #[derive(Debug, Default)]
 pub(crate) struct Made {
     /// `a`, `a href`, …, and comments.

@@ -1,4 +1,4 @@
-//! What the chat beside the page is told: what is on the screen, and what one may ask about it.
+//! The page as the chat beside it is told of it: what is on the screen, and what one may ask about it.
 
 use leptos::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::{
     ui::live::Beside,
 };
 
-/// What one may ask about an article, about a list (the last about its query), and about no more than the page.
+/// Questions about an article, about a list (the last about its query), and about no more than the page.
 const OF_ARTICLE: &[&str] = &[
     "What is this about?",
     "How sound are its methods?",
@@ -24,7 +24,7 @@ const OF_LIST: &[&str] = &[
 ];
 const OF_NOTHING: &[&str] = &["Help me to find a good query", "What have I saved so far?"];
 
-/// What is on the screen at most is what the model is told of.
+/// The most articles that the model is told of: no more are on the screen.
 const MAX_TOLD: usize = 50;
 
 fn pmids<'a>(articles: impl Iterator<Item = &'a Article>) -> Vec<String> {
@@ -44,7 +44,7 @@ pub fn beside(desk: Desk) -> Beside {
 }
 
 impl Desk {
-    /// What those who ask are told to be on the screen.
+    /// The context of a message: what is on the screen.
     fn context(self) -> PageContext {
         let mut address = self.address.get_untracked();
         // What is not there is not open: a mistyped address is no reason not to talk.
@@ -72,7 +72,7 @@ impl Desk {
         address.context(results)
     }
 
-    /// What one may ask about what is open.
+    /// Questions about what is open.
     fn questions(self) -> &'static [&'static str] {
         let address = self.address.get();
         if address.article.is_some() {

@@ -305,7 +305,7 @@ impl Desk {
         });
     }
 
-    /// Why PubMed can't be searched, if it can't.
+    /// The reason that PubMed can't be searched, if it can't.
     pub fn no_search(self) -> Option<String> {
         self.with_library(|library| library.no_search.clone())
     }

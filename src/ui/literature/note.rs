@@ -1,6 +1,6 @@
 //! What the person writes about an article that they have saved. What is not saved yet this browser keeps, as it does with
-//! messages, along with the note that it was begun from: what was saved elsewhere meanwhile is shown before it is replaced, as far as
-//! this page has heard of it.
+//! messages, along with the note that it was begun from: what was saved elsewhere meanwhile is shown before it is replaced, and the
+//! server replaces nothing that this page has not heard of.
 
 use leptos::{ev, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::desk::Desk;
 use crate::{
     api::rpc,
-    protocol::json,
+    protocol::{ErrorCode, json},
     ui::{browser, erase::Erase, when::When},
 };
 
@@ -134,16 +134,23 @@ impl Note {
         let Some(Draft { text, .. }) = self.draft.get_untracked() else {
             return;
         };
-        if self.saved.get_untracked().as_deref() == Some(text.trim()) {
+        let saved = self.saved.get_untracked();
+        if saved.as_deref() == Some(text.trim()) {
             return;
         }
+        // What the person sees, and what they have sent themselves. It may be something else by now that this page has not heard of.
+        let replaces = saved.into_iter().chain(self.sent.get_untracked()).collect();
         self.sent.set(Some(text.trim().to_owned()));
-        let pmid = self.pmid.clone();
+        let (pmid, desk) = (self.pmid.clone(), self.desk);
         let told = async move {
-            let told = rpc::note_article(pmid.clone(), text.clone()).await;
-            // Whether or not the page is still there.
-            if told.is_ok() {
-                Draft::forget(&pmid, &text);
+            let told = rpc::note_article(pmid.clone(), text.clone(), replaces).await;
+            match &told {
+                // Whether or not the page is still there.
+                Ok(()) => Draft::forget(&pmid, &text),
+                Err(error) if error.code == ErrorCode::NoteChanged && !desk.removed.is_disposed() => {
+                    desk.load_library();
+                }
+                Err(_) => {}
             }
             told
         };

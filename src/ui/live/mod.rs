@@ -23,6 +23,7 @@ mod rows;
 mod sending;
 mod session;
 mod shelf;
+mod state;
 #[cfg(test)]
 mod story;
 mod thought;
@@ -30,13 +31,6 @@ mod wishes;
 
 use leptos::prelude::*;
 
-use self::{
-    follow::Follow,
-    outbox::{Outbox, Settled},
-    reruns::Reruns,
-    session::{Change, Session},
-    wishes::Wishes,
-};
 pub use self::{
     link::Status,
     list_rows::ListRow,
@@ -45,11 +39,13 @@ pub use self::{
     part::{PartKind, PartRow},
     rows::{AnswerRow, ConversationView, LostRow, Offers, Phase, Row, RunView, Siblings, UserRow},
 };
-use super::{browser, clock::Clock, page::Page, place::Place, toast::Toasts};
-use crate::protocol::{
-    ConversationId, IntentId, Json, Message, MessageBody, MessageId, PageContext, PayloadRef, Position,
-    Transcript, transcript::Touched,
+use self::{
+    session::{Change, Session},
+    state::State,
+    wishes::Wishes,
 };
+use super::{browser, clock::Clock, page::Page, place::Place, toast::Toasts};
+use crate::protocol::{ConversationId, Json, PageContext, PayloadRef, Position, Transcript};
 
 /// The handle that the views hold. There is one, for as long as the page lives.
 #[derive(Clone, Copy)]
@@ -100,7 +96,7 @@ pub struct Beside {
     pub context: Callback<(), PageContext>,
     /// What of it the assistant sees, in a sentence.
     pub about: &'static str,
-    /// What one may ask about what is open there just now.
+    /// Questions about what is open there just now.
     pub questions: Callback<(), &'static [&'static str]>,
 }
 
@@ -122,29 +118,6 @@ pub struct ListTrouble {
     /// The newest page, which nothing asks for again by itself.
     pub newest: bool,
     pub message: String,
-}
-
-#[derive(Default)]
-struct State {
-    session: Session,
-    views: Vec<ConversationView>,
-    outbox: Outbox,
-    reruns: Reruns,
-    follow: Follow,
-    dirty: Dirty,
-    /// Conversations that changed while something else was on the screen: their signals are old.
-    stale: Vec<ConversationId>,
-    /// The browser has taken over: what is new from now on was not in the server's page.
-    live: bool,
-}
-
-/// What has to be brought up to the session with the next frame.
-#[derive(Default)]
-struct Dirty {
-    frame_asked: bool,
-    list: bool,
-    conversations: Vec<ConversationId>,
-    messages: Vec<(ConversationId, MessageId)>,
 }
 
 impl Live {
@@ -307,104 +280,6 @@ impl Live {
         }
         for settled in settled {
             self.settled(settled);
-        }
-    }
-}
-
-impl State {
-    fn is_stale(&mut self, id: ConversationId) {
-        if !self.stale.contains(&id) {
-            self.stale.push(id);
-        }
-    }
-
-    /// What people want and the server has said that it has. A snapshot that is asked for from now on shows what became of it,
-    /// or that it is not to be seen there.
-    fn known(&self, id: ConversationId) -> Vec<IntentId> {
-        self.outbox.known(id).chain(self.reruns.known(id)).collect()
-    }
-
-    /// A snapshot is here that was asked for when these were known.
-    fn forget(&mut self, known: &[IntentId]) {
-        self.outbox.forget(known);
-        self.reruns.forget(known);
-    }
-
-    fn known_view(&self, id: ConversationId) -> Option<&ConversationView> {
-        self.views.iter().find(|view| view.id == id)
-    }
-
-    fn view(&mut self, id: ConversationId) -> ConversationView {
-        if let Some(view) = self.known_view(id) {
-            return view.clone();
-        }
-        let view = ConversationView::new(id);
-        self.views.push(view.clone());
-        view
-    }
-
-    /// Brings a conversation's signals up to its transcript and to what is on its way.
-    fn sync(&mut self, id: ConversationId, shown: Option<ConversationId>) -> Option<Settled> {
-        let view = self.view(id);
-        if Some(id) != shown {
-            self.is_stale(id);
-        }
-        let transcript = self.session.shelf.get(id);
-        let settled = transcript.map(|transcript| {
-            self.reruns.settle(transcript);
-            self.outbox.settle(transcript)
-        });
-        let pending = self.outbox.of(id).map(|sending| Message {
-            id: sending.intent.user_message_id,
-            parent_id: None,
-            created_at: browser::now(),
-            body: MessageBody::User {
-                text: sending.intent.text.clone(),
-                interaction: sending.intent.interaction.clone(),
-            },
-        });
-        let underway = match self.outbox.underway(id) {
-            Underway::Nothing if self.reruns.any(id) => Underway::Asked,
-            underway => underway,
-        };
-        view.sync_underway(underway);
-        match transcript {
-            Some(_) if Some(id) != shown => {}
-            Some(transcript) => {
-                if !self.session.shelf.is_behind(id) {
-                    view.is_up_to_date();
-                }
-                view.sync(transcript, pending.as_ref(), self.live);
-            }
-            None => view.sync_pending(pending.as_ref()),
-        }
-        settled
-    }
-}
-
-impl Dirty {
-    fn any(&self) -> bool {
-        self.list || !self.conversations.is_empty() || !self.messages.is_empty()
-    }
-
-    fn conversation(&mut self, id: ConversationId) {
-        if !self.conversations.contains(&id) {
-            self.conversations.push(id);
-        }
-    }
-
-    fn touch(&mut self, id: ConversationId, touched: Touched) {
-        match touched {
-            Touched::Nothing => {}
-            Touched::Conversation | Touched::Messages => self.conversation(id),
-            Touched::Run(message)
-            | Touched::Part {
-                message_id: message, ..
-            } => {
-                if !self.messages.contains(&(id, message)) {
-                    self.messages.push((id, message));
-                }
-            }
         }
     }
 }

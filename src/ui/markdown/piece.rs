@@ -11,14 +11,14 @@ const MAX_COST: usize = 768 << 10;
 /// The cost of a byte that may begin or end an element; any other byte costs 1.
 const MARKUP_COST: usize = 8;
 
-/// How far a piece goes on for the line that it ends in, in bytes.
+/// The longest that a piece goes on for the line that it ends in, in bytes.
 const MAX_LINE_BYTES: usize = 4096;
 
 /// Measures a text as it comes, up to the end of a piece.
 #[derive(Debug, Default)]
 pub struct Meter {
     cost: usize,
-    /// How many bytes there are beyond the cost of a piece.
+    /// The bytes beyond the cost of a piece.
     over: usize,
     line_ended: bool,
 }

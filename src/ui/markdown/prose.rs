@@ -9,7 +9,7 @@ use leptos::prelude::*;
 
 use super::{Cited, Reader};
 
-/// How much of a text is shown until it is read.
+/// The length of a text that is shown until it is read.
 const MAX_PLAIN_BYTES: usize = 256 << 10;
 
 /// A text. Clones are the same one.
@@ -78,7 +78,7 @@ impl Prose {
         })
     }
 
-    /// What it says, until it is read: its beginning, if it is long.
+    /// The text, until it is read: its beginning, if it is long.
     pub(super) fn plain(&self) -> String {
         self.with(|state| match state {
             State::Unread { text, .. } => {

@@ -34,7 +34,7 @@ struct Source {
     text: Text,
     /// Of the piece that is shown last.
     meter: Meter,
-    /// What comes after that piece.
+    /// The rest after that piece.
     rest: String,
     /// Nothing more will come after the rest.
     ended: bool,
@@ -151,7 +151,7 @@ impl MarkdownState {
         });
     }
 
-    /// How much of the text is shown.
+    /// The length of the text that is shown.
     #[cfg(test)]
     pub(super) fn shown_bytes(&self) -> usize {
         self.with_source(|source| match &source.text {

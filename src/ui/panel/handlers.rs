@@ -37,7 +37,7 @@ pub struct Handler {
 pub struct Elsewhere {
     /// The button's words.
     pub accept: &'static str,
-    /// What it does, in a sentence.
+    /// Its effect, in a sentence.
     pub about: &'static str,
     /// The address that takes it up.
     pub address: fn(&PanelView) -> Option<String>,
@@ -110,6 +110,7 @@ mod tests {
         let proposal = PanelView {
             summary: String::new(),
             is_proposal: true,
+            obstacle: None,
             body: PanelBody::Query(QuerySuggestion {
                 query: "tides[ti]".into(),
                 explanation: None,

@@ -28,6 +28,7 @@ pub fn verdict(panel: Panel, shown: &Shown, handler: &Handler, proposal: Arc<Pan
     let (accept, reject) = (handler.accept, handler.reject);
     // What the present page can't do is done on another one.
     let elsewhere = handler.elsewhere.filter(|_| accept.is_none());
+    let obstacle = proposal.obstacle.clone();
     let tray = use_tray();
     let say = Callback::new(move |verdict: Verdict| {
         if waits.get_untracked() {
@@ -75,16 +76,17 @@ pub fn verdict(panel: Panel, shown: &Shown, handler: &Handler, proposal: Arc<Pan
     };
     let buttons = move || {
         verdict.get().is_none().then(|| {
+            let about = obstacle.clone().or(elsewhere.map(|there| there.about.into()));
             view! {
                 <div class="verdict-buttons" role="group" aria-label="Accept this?">
-                    {button(
+                    {obstacle.is_none().then(|| button(
                         "button button-primary",
                         elsewhere.map_or("Accept", |there| there.accept),
                         Verdict::Accepted,
-                    )}
+                    ))}
                     {button("button", "Reject", Verdict::Rejected)}
                 </div>
-                {elsewhere.map(|there| view! { <p class="panel-meta">{there.about}</p> })}
+                {about.map(|about| view! { <p class="panel-meta">{about}</p> })}
             }
         })
     };

@@ -29,7 +29,7 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
             _ => String::new(),
         };
         let press = move |event: leptos::ev::MouseEvent| {
-            if event.ctrl_key() || event.meta_key() || event.shift_key() {
+            if !browser::is_plain_click(&event) {
                 return;
             }
             event.prevent_default();

@@ -22,6 +22,9 @@ use crate::{
 mod files;
 mod opened;
 
+/// The longest part of an error that a card shows unopened, in bytes.
+const FAILURE: usize = 400;
+
 /// The run that a call belongs to.
 #[derive(Clone)]
 pub struct CallOf {
@@ -83,29 +86,35 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: Stri
         let call = call.clone();
         Memo::new(move |_| call.with(|call| call.attachments.clone()))
     };
+    let asks = {
+        let run = of.run.clone();
+        Memo::new(move |_| status.get() == ToolStatus::Waiting && run.with(|run| !run.status.is_terminal()))
+    };
     let asked = {
         let (call, of) = (call.clone(), of.clone());
         move || {
-            let asks = status.get() == ToolStatus::Waiting && of.run.with(|run| !run.status.is_terminal());
-            asks.then(|| approval(&of, call.with_untracked(|call| call.index)))
+            asks.get()
+                .then(|| approval(&of, call.with_untracked(|call| call.index)))
         }
     };
     let failed = {
         let call = call.clone();
         move || {
             (status.get() == ToolStatus::Failed).then(|| {
-                let error = call
+                let told = call
                     .with_untracked(|call| call.output.clone())
                     .unwrap_or_default();
-                view! { <p class="tool-error">{error}</p> }
+                view! { <p class="tool-error">{failure(&told)}</p> }
             })
         }
     };
     // As with thoughts: what streams in while it is folded is drawn when it is opened.
-    let seen = Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(!live) || open.get());
+    let seen =
+        Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(!live) || open.get() || asks.get());
     view! {
         <div class="tool" data-lazy="tool">
-            <details class="fold" on:toggle=toggled>
+            // Nobody allows what they can't see.
+            <details class="fold" open=move || asks.get() on:toggle=toggled>
                 <summary>
                     {icon}
                     {summary}
@@ -187,6 +196,13 @@ fn approval(of: &CallOf, index: usize) -> AnyView {
         </div>
     }
     .erase()
+}
+
+/// The beginning of an error, which is written for the model. The opened card has the whole.
+fn failure(told: &str) -> String {
+    let end = told.floor_char_boundary(FAILURE);
+    let rest = if end < told.len() { "…" } else { "" };
+    ["It failed. The assistant was told: ", &told[..end], rest].concat()
 }
 
 /// How long it took.

@@ -223,7 +223,7 @@ fn arguments() -> Map<String, Value> {
         "make_token": { "name": "A program", "days": 30 },
         "mark_read": { "conversation_id": "$conversation" },
         "models": {},
-        "note_article": { "pmid": "11", "note": "Read it." },
+        "note_article": { "pmid": "11", "note": "Read it.", "replaces": [""] },
         "older_messages": { "conversation_id": "$conversation", "before": "$answer" },
         "open_literature": { "address": "/literature?q=tides" },
         "payload": { "conversation_id": "$conversation", "payload_id": "$payload" },

@@ -22,7 +22,10 @@ async fn an_article_is_saved_when_the_person_allows_it_even_after_a_restart() {
     let request = json!({ "message": "Save it", "model": "test/any", "context": context });
     let mut stream = parlor.chat(&request).await;
     let asked = stream.until("approval_requested").await;
-    assert_eq!(asked["detail"], "Tides of the moon (PMID 11)");
+    assert_eq!(
+        asked["detail"],
+        "Tides of the moon (PMID 11). Note: Read the methods."
+    );
     stream.until("waiting").await;
     assert_eq!(library(&parlor).await["articles"], json!([]));
     parlor.stop().await;
@@ -65,7 +68,7 @@ async fn what_is_removed_can_be_put_back_as_it_was() {
     rpc(
         &parlor,
         "note_article",
-        &json!({ "pmid": "11", "note": "Second." }),
+        &json!({ "pmid": "11", "note": "Second.", "replaces": ["First."] }),
     )
     .await;
     let before = library(&parlor).await["articles"].clone();

@@ -33,7 +33,7 @@ async fn a_search_is_given_page_by_page() {
 #[tokio::test]
 async fn what_is_not_on_the_page_is_not_found_in_its_own_words() {
     let (_folder, _upstream, parlor) = parlor().await;
-    let note = json!({ "pmid": "11", "note": "Gone." });
+    let note = json!({ "pmid": "11", "note": "Gone.", "replaces": [""] });
     let gone = parlor.post("/rpc/note_article", &note).send().await.unwrap();
     let nowhere = parlor
         .get("/rpc/open_literature?address=/elsewhere")

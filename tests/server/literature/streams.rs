@@ -31,9 +31,9 @@ async fn call(upstream: &Upstream, parlor: &Parlor, tool: &str, arguments: &Valu
 #[tokio::test]
 async fn the_assistant_makes_changes_and_deletes_streams() {
     let (_folder, upstream, parlor) = parlor().await;
-    let new = json!({ "name": "Sea level", "query": "tides" });
+    let new = json!({ "name": "Sea level", "query": "tides", "instructions": "Mind the moon." });
     let (detail, _) = call(&upstream, &parlor, "make_stream", &new).await;
-    assert_eq!(detail, "Sea level: tides");
+    assert_eq!(detail, "Sea level: tides. Instructions: Mind the moon.");
     let kept = library(&parlor).await["streams"][0].clone();
     assert_eq!(
         (&kept["name"], &kept["query"]),
@@ -119,4 +119,32 @@ async fn an_article_in_the_panel_can_be_opened_and_saved_here() {
     assert_eq!(shown().await["is_saved"], true);
     let opened = parlor.get_json("/rpc/article?pmid=11").await.1;
     assert_eq!(opened["summary"], json!(super::ABSTRACT));
+}
+
+#[tokio::test]
+async fn a_proposed_query_can_not_be_accepted_without_pubmed() {
+    let (folder, upstream, parlor) = parlor().await;
+    let proposal = r#"QUERY_SUGGESTION: {"query": "tides[ti]"}"#;
+    upstream.script(When::user_contains("about"), Script::new().text(proposal));
+    let ask = question(json!({ "current_page": "literature" }));
+    let events = parlor.chat(&ask).await.rest().await;
+    let made = events.iter().find(|event| event["type"] == "payload_made");
+    let payload = made.expect("a payload")["payload"]["payload_id"]
+        .as_str()
+        .unwrap();
+    let conversation = events[0]["conversation_id"].as_str().unwrap();
+    let path = format!("/rpc/payload?conversation_id={conversation}&payload_id={payload}");
+    let view = parlor.get_json(&path).await.1;
+    assert_eq!(
+        (&view["is_proposal"], &view["obstacle"]),
+        (&json!(true), &Value::Null)
+    );
+    parlor.stop().await;
+
+    let parlor = Parlor::start_built_in(folder.path(), &upstream, |settings| {
+        settings.tools.pubmed.enabled = false;
+    })
+    .await;
+    let obstacle = parlor.get_json(&path).await.1["obstacle"].clone();
+    assert!(obstacle.as_str().unwrap().contains("switched off"), "{obstacle}");
 }

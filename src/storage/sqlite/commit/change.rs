@@ -143,8 +143,14 @@ impl Batch {
                 text,
                 instructions,
             } => keep_seen(connection, run, text, instructions).await,
-            Change::NoteArticle { user_id, pmid, note } => {
-                self.note_article(connection, *user_id, pmid, note).await
+            Change::NoteArticle {
+                user_id,
+                pmid,
+                note,
+                replaces,
+            } => {
+                self.note_article(connection, *user_id, pmid, note, replaces)
+                    .await
             }
             Change::RemoveArticle { user_id, pmid } => self.remove_article(connection, *user_id, pmid).await,
             Change::KeepStream {

@@ -27,10 +27,16 @@ impl Batch {
             saved_at,
         } = saved;
         if let Some((known, _)) = literature::saved_article(connection, user_id, &article.pmid).await? {
-            if note.is_empty() || !known.note.is_empty() {
+            if note.is_empty() {
                 return Ok(Outcome::Done);
             }
-            return self.note_article(connection, user_id, &article.pmid, note).await;
+            if !known.note.is_empty() && known.note != *note {
+                return Ok(Outcome::NotedOtherwise);
+            }
+            let replaces = [known.note];
+            return self
+                .note_article(connection, user_id, &article.pmid, note, &replaces)
+                .await;
         }
         user(connection, user_id).await?;
         check_room(
@@ -68,12 +74,16 @@ impl Batch {
         user_id: UserId,
         pmid: &str,
         note: &str,
+        replaces: &[String],
     ) -> Result<Outcome, Failure> {
         let Some((mut saved, _)) = literature::saved_article(connection, user_id, pmid).await? else {
             Err(Refusal::NotFound)?
         };
         if saved.note == note {
             return Ok(Outcome::Done);
+        }
+        if !replaces.contains(&saved.note) {
+            Err(Refusal::NoteChanged)?;
         }
         sqlx::query("UPDATE articles SET note = ? WHERE user_id = ? AND pmid = ?")
             .bind(note)

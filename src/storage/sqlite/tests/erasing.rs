@@ -90,6 +90,7 @@ async fn keep_and_remove(storage: &Sqlite, secret: &str) {
         user_id,
         pmid: "1".into(),
         note: "Nothing.".into(),
+        replaces: vec![secret.into()],
     };
     let remove = |pmid: &str| Change::RemoveArticle {
         user_id,

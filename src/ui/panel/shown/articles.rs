@@ -1,6 +1,6 @@
 //! Articles of journals, which can be opened and saved on the page *Literature*.
 
-use leptos::{prelude::*, task::spawn_local};
+use leptos::{ev, prelude::*, task::spawn_local};
 
 use super::{beginning, link, nothing};
 use crate::{
@@ -91,7 +91,7 @@ fn head(article: &Article) -> AnyView {
     .erase()
 }
 
-/// Where a save has got to.
+/// The progress of a save.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kept {
     Not,
@@ -103,7 +103,10 @@ enum Kept {
 fn keep(article: &Article, pmid: &str) -> AnyView {
     let (panel, tray) = (use_panel(), use_tray());
     let address = [PATH, "/articles/", pmid].concat();
-    let leave = move |_| {
+    let leave = move |event: ev::MouseEvent| {
+        if !browser::is_plain_click(&event) {
+            return;
+        }
         let talk = panel.live.place.get_untracked();
         // After the link was followed.
         browser::next_frame(move || {

@@ -110,18 +110,19 @@ async fn a_damaged_row_of_what_a_person_keeps_costs_only_itself() {
     let (odd, summary) = storage.saved_article(user, "2").await.unwrap().unwrap();
     assert_eq!((odd.article.authors.len(), summary), (0, None));
     // Changes look into the log's entries about literature, of which one may be damaged.
-    let note = |pmid: &str, note: &str| Change::NoteArticle {
+    let note = |pmid: &str, note: &str, before: &str| Change::NoteArticle {
         user_id: user,
         pmid: pmid.into(),
         note: note.into(),
+        replaces: vec![before.into()],
     };
-    done(&storage, note("1", "first")).await;
+    done(&storage, note("1", "first", "")).await;
     write(
         &storage,
         "UPDATE events SET event = '{' WHERE json_extract(event, '$.type') = 'literature_changed'".into(),
     )
     .await;
-    done(&storage, note("1", "second")).await;
+    done(&storage, note("1", "second", "first")).await;
     let bodies: Vec<_> = log(&storage, None)
         .await
         .into_iter()

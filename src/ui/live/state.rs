@@ -1,0 +1,134 @@
+//! The parts of the live state, and bringing the signals of a conversation up to them.
+
+use super::{
+    ConversationView, Underway,
+    follow::Follow,
+    outbox::{Outbox, Settled},
+    reruns::Reruns,
+    session::Session,
+};
+use crate::{
+    protocol::{ConversationId, IntentId, Message, MessageBody, MessageId, transcript::Touched},
+    ui::browser,
+};
+
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) session: Session,
+    pub(super) views: Vec<ConversationView>,
+    pub(super) outbox: Outbox,
+    pub(super) reruns: Reruns,
+    pub(super) follow: Follow,
+    pub(super) dirty: Dirty,
+    /// Conversations that changed while something else was on the screen: their signals are old.
+    pub(super) stale: Vec<ConversationId>,
+    /// The browser has taken over: what is new from now on was not in the server's page.
+    pub(super) live: bool,
+}
+
+/// What has to be brought up to the session with the next frame.
+#[derive(Default)]
+pub(super) struct Dirty {
+    pub(super) frame_asked: bool,
+    pub(super) list: bool,
+    pub(super) conversations: Vec<ConversationId>,
+    pub(super) messages: Vec<(ConversationId, MessageId)>,
+}
+
+impl State {
+    pub(super) fn is_stale(&mut self, id: ConversationId) {
+        if !self.stale.contains(&id) {
+            self.stale.push(id);
+        }
+    }
+
+    /// What people want and the server has said that it has. A snapshot that is asked for from now on shows what became of it,
+    /// or that it is not to be seen there.
+    pub(super) fn known(&self, id: ConversationId) -> Vec<IntentId> {
+        self.outbox.known(id).chain(self.reruns.known(id)).collect()
+    }
+
+    /// A snapshot is here that was asked for when these were known.
+    pub(super) fn forget(&mut self, known: &[IntentId]) {
+        self.outbox.forget(known);
+        self.reruns.forget(known);
+    }
+
+    pub(super) fn known_view(&self, id: ConversationId) -> Option<&ConversationView> {
+        self.views.iter().find(|view| view.id == id)
+    }
+
+    pub(super) fn view(&mut self, id: ConversationId) -> ConversationView {
+        if let Some(view) = self.known_view(id) {
+            return view.clone();
+        }
+        let view = ConversationView::new(id);
+        self.views.push(view.clone());
+        view
+    }
+
+    /// Brings a conversation's signals up to its transcript and to what is on its way.
+    pub(super) fn sync(&mut self, id: ConversationId, shown: Option<ConversationId>) -> Option<Settled> {
+        let view = self.view(id);
+        if Some(id) != shown {
+            self.is_stale(id);
+        }
+        let transcript = self.session.shelf.get(id);
+        let settled = transcript.map(|transcript| {
+            self.reruns.settle(transcript);
+            self.outbox.settle(transcript)
+        });
+        let pending = self.outbox.of(id).map(|sending| Message {
+            id: sending.intent.user_message_id,
+            parent_id: None,
+            created_at: browser::now(),
+            body: MessageBody::User {
+                text: sending.intent.text.clone(),
+                interaction: sending.intent.interaction.clone(),
+            },
+        });
+        let underway = match self.outbox.underway(id) {
+            Underway::Nothing if self.reruns.any(id) => Underway::Asked,
+            underway => underway,
+        };
+        view.sync_underway(underway);
+        match transcript {
+            Some(_) if Some(id) != shown => {}
+            Some(transcript) => {
+                if !self.session.shelf.is_behind(id) {
+                    view.is_up_to_date();
+                }
+                view.sync(transcript, pending.as_ref(), self.live);
+            }
+            None => view.sync_pending(pending.as_ref()),
+        }
+        settled
+    }
+}
+
+impl Dirty {
+    pub(super) fn any(&self) -> bool {
+        self.list || !self.conversations.is_empty() || !self.messages.is_empty()
+    }
+
+    pub(super) fn conversation(&mut self, id: ConversationId) {
+        if !self.conversations.contains(&id) {
+            self.conversations.push(id);
+        }
+    }
+
+    pub(super) fn touch(&mut self, id: ConversationId, touched: Touched) {
+        match touched {
+            Touched::Nothing => {}
+            Touched::Conversation | Touched::Messages => self.conversation(id),
+            Touched::Run(message)
+            | Touched::Part {
+                message_id: message, ..
+            } => {
+                if !self.messages.contains(&(id, message)) {
+                    self.messages.push((id, message));
+                }
+            }
+        }
+    }
+}
