@@ -5,6 +5,7 @@ mod endpoint;
 mod error;
 mod event;
 mod request;
+pub mod tokens;
 mod tool;
 
 pub use self::{

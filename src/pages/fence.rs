@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::providers::tokens;
+use crate::model::tokens;
 
 /// A text between two lines that nothing in it can be.
 pub fn fenced(text: &str) -> String {

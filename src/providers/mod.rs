@@ -10,7 +10,7 @@ mod naming;
 pub mod openai;
 mod registry;
 mod think;
-pub mod tokens;
+
 mod tour;
 mod windows;
 

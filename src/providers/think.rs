@@ -211,7 +211,9 @@ impl Before {
                 '.' | ',' | ';' | ':' | '?' | ')' | ']' | '}' | '”' | '’' | '»' | '。' | '，' | '、'
             )
         };
-        tag.starts_with("</") && stands_apart && !after.is_some_and(goes_on) && !self.code.is_code("", tag)
+        // Of a paragraph that is too long to be kept it is not known where its code is.
+        let mut is_code = || !self.code.is_unsure() && self.code.is_code("", tag);
+        tag.starts_with("</") && stands_apart && !after.is_some_and(goes_on) && !is_code()
     }
 }
 

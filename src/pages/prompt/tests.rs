@@ -1,9 +1,9 @@
 use super::*;
 use crate::{
     control::{ControlFilter, DEFAULT_LIMIT, Item},
+    model::tokens,
     pages::{CHAT, LITERATURE, fenced},
     protocol::Timestamp,
-    providers::tokens,
 };
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);

@@ -85,6 +85,13 @@ fn a_block_at_the_start_is_thinking_and_anything_else_is_text() {
 }
 
 #[test]
+fn thinking_may_be_one_long_paragraph() {
+    let thinking = "A line of a long thought.\n".repeat(5 * MAX_KEPT / 26);
+    let answer = format!("{thinking}</think>\n\nHi");
+    assert_eq!(split(answer.split_inclusive('\n')), (thinking, "Hi".into()));
+}
+
+#[test]
 fn white_space_is_not_held_back_without_end() {
     let mut filter = ThinkFilter::default();
     let mut events = Vec::new();

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-pub use crate::providers::tokens::{BYTES_PER_TOKEN, first_of, of_text};
+pub use crate::model::tokens::{BYTES_PER_TOKEN, first_of, of_text};
 use crate::{
     model::{ModelMessage, ToolSpec},
     protocol::{Opaque, Usage},
